@@ -88,7 +88,7 @@ mycel_object_library(mycel_onednn room_objects SOURCES ${sources} LINK DNNL::dnn
 mycel_sources(sources "loops/llvm/")
 set(llvm_libraries)
 if(sources)
-  find_package(LLVM 19 CONFIG REQUIRED)
+  find_package(LLVM 19.1 CONFIG REQUIRED)
   # Native code only: the host's own code generator, the pass library and ORC.
   llvm_map_components_to_libnames(llvm_libraries orcjit passes native)
   mycel_object_library(mycel_llvm room_objects SOURCES ${sources})
@@ -102,7 +102,9 @@ add_library(Mycel::mycel ALIAS mycel)
 target_link_libraries(mycel PRIVATE mycel_dependencies DNNL::dnnl ${llvm_libraries})
 # LLVM's symbols stay inside, so that a process may load another LLVM beside us; its debug
 # information (most of its size) is dropped.
-target_link_options(mycel PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions)
+target_link_options(mycel PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions
+  -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libmycel.map)
+set_target_properties(mycel PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libmycel.map)
 if(NOT CMAKE_BUILD_TYPE MATCHES "Deb" AND NOT MYCEL_SANITIZE)
   target_link_options(mycel PRIVATE -Wl,--strip-debug)
 endif()
