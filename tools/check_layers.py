@@ -186,7 +186,9 @@ def check_file(tree: Path, file: Path) -> list[Violation]:
         return found
     lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     if len(lines) > MAX_LINES:
-        found.append(Violation(path, 0, f"{len(lines)} lines; the limit is {MAX_LINES}: find the seam"))
+        found.append(
+            Violation(path, 0, f"{len(lines)} lines; the limit is {MAX_LINES}: find the seam")
+        )
     if file.suffix not in {".h", ".cc", ".cu"}:
         return found
     if room_of(path) not in LEVELS:
