@@ -128,6 +128,13 @@ struct OpDef {
   ExpandRule expand = nullptr;   // composite: other ops; gradient, batching, sharding follow from them
   const char* cases = "";
   const char* onnx = "";         // ONNX op of the same meaning
+  // Published names beside `name`. primitive: "ReduceSum(keep_dims)": a class constructed with these
+  // attributes and then called with the operands and the remaining attributes, in record order.
+  // method: names of Tensor methods ("sum"), separated by spaces. alias: further function names.
+  const char* primitive = "";
+  const char* method = "";
+  const char* alias = "";
+  bool internal = false;         // no public function: gradient kernels and the like
   bool commutative = false;
   bool random = false;           // takes a key; never folded or merged
   bool side_effect = false;      // printed, asserted: kept and ordered
