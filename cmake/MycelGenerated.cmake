@@ -20,5 +20,5 @@ endfunction()
 
 file(MAKE_DIRECTORY ${MYCEL_GENERATED_DIR}/mycel ${MYCEL_PYTHON_DIR})
 mycel_generate(cpp-ops ${MYCEL_GENERATED_DIR}/mycel/ops.h)
-mycel_generate(pyi ${MYCEL_GENERATED_DIR}/mycel/_mycel.pyi)
+mycel_generate(pyi ${MYCEL_PYTHON_DIR}/_mycel.pyi)
 add_custom_target(mycel_generated DEPENDS ${generated_files})

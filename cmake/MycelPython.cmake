@@ -24,3 +24,5 @@ foreach(file IN LISTS linked_files)
     file(REMOVE ${MYCEL_PYTHON_DIR}/${file})
   endif()
 endforeach()
+# The C++ program lies in the package's bin folder, here as in a wheel.
+file(CREATE_LINK ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${MYCEL_PYTHON_DIR}/bin SYMBOLIC)

@@ -99,7 +99,7 @@ endif()
 # --- libmycel.so
 add_library(mycel SHARED ${definition_objects} ${room_objects})
 add_library(Mycel::mycel ALIAS mycel)
-target_link_libraries(mycel PRIVATE mycel_dependencies DNNL::dnnl ${llvm_libraries})
+target_link_libraries(mycel PUBLIC fmt::fmt-header-only PRIVATE mycel_dependencies DNNL::dnnl ${llvm_libraries})
 # LLVM's symbols stay inside, so that a process may load another LLVM beside us; its debug
 # information (most of its size) is dropped.
 target_link_options(mycel PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions

@@ -4,6 +4,10 @@ find_package(GTest REQUIRED)
 enable_testing()
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_test.cc
      ${PROJECT_SOURCE_DIR}/tests/cpp/*.cc ${PROJECT_SOURCE_DIR}/suites/*_test.cc)
+if(NOT MYCEL_SANITIZE)  # a program without the sanitizer's run-time cannot load the library
+  add_test(NAME install COMMAND ${PROJECT_SOURCE_DIR}/tests/install/run build ${PROJECT_BINARY_DIR})
+  set_tests_properties(install PROPERTIES LABELS ci)
+endif()
 if(NOT test_sources)
   return()
 endif()
