@@ -241,7 +241,7 @@ Op::Op(const OpDef& d, int identity) : def(d), id(identity), name(d.name) {
   for (size_t i = 0; i < d.attr.size(); ++i) {
     attrs.push_back(parse_attr(d.attr[i]));
     AttrKind k = attrs.back().kind;
-    holds_code |= k == AttrKind::kGraph || k == AttrKind::kCallback;
+    holds_code |= !d.loops && (k == AttrKind::kGraph || k == AttrKind::kCallback);
   }
   for (size_t i = 0; i < d.out.size(); ++i) outputs.emplace_back(d.out[i]);
 }
