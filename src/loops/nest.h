@@ -60,6 +60,9 @@ class Nest {
   Buf output(DType dtype);
   // Temporary memory of `elements` (host value), allocated by the caller of the kernel for the run.
   Buf scratch(DType dtype, int64_t elements);
+  // Says that the caller may pass the memory of `input` as an output too (donated, in place): outputs
+  // then coincide with it element for element or not at all. Other buffers never overlap.
+  void allow_in_place(Buf input);
 
   // A number known to the host now but only at run time to the kernel (int64). Not part of structure().
   Val number(int64_t value);
@@ -95,7 +98,7 @@ class Nest {
     int64_t extent;
     int64_t cost;
     Expr* induction;
-    std::vector<Stmt*> body;
+    Stmt* body;  // first of a list
   };
   const std::string& name() const;
   const std::vector<BufferInfo>& buffers() const;
