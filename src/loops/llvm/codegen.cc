@@ -3,6 +3,7 @@
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
@@ -156,6 +157,9 @@ const std::string& machine_key() { return machine().key; }
 std::string compile_object(const Nest& nest) {
   llvm::TargetMachine& made_for = target();
   llvm::LLVMContext context;
+  context.setDiscardValueNames(true);
+  // Remarks (a loop that could not be vectorised) are for people who read dumps, not for stderr.
+  context.setDiagnosticHandlerCallBack([](const llvm::DiagnosticInfo*, void*) {}, nullptr);
   llvm::Module module(nest.name(), context);
   module.setTargetTriple(machine().triple);
   module.setDataLayout(made_for.createDataLayout());

@@ -26,8 +26,9 @@ uint64_t address_of(llvm::StringRef name) {
   };
 #define MYCEL_F64_1(f) {"mycel_" #f, reinterpret_cast<void*>(static_cast<double (*)(double)>(::f))}
 #define MYCEL_F64_2(f) {"mycel_" #f, reinterpret_cast<void*>(static_cast<double (*)(double, double)>(::f))}
-#define MYCEL_LIBM_1(f) {#f, reinterpret_cast<void*>(static_cast<double (*)(double)>(::f))}, \
-                        {#f "f", reinterpret_cast<void*>(static_cast<float (*)(float)>(::f##f))}
+#define MYCEL_LIBM_1(name) \
+  {#name, reinterpret_cast<void*>(static_cast<double (*)(double)>(::name))}, \
+      {#name "f", reinterpret_cast<void*>(static_cast<float (*)(float)>(::name##f))}
   static const Entry kTable[] = {
       MYCEL_F64_1(exp), MYCEL_F64_1(exp2), MYCEL_F64_1(expm1), MYCEL_F64_1(log), MYCEL_F64_1(log2),
       MYCEL_F64_1(log10), MYCEL_F64_1(log1p), MYCEL_F64_1(sin), MYCEL_F64_1(cos), MYCEL_F64_1(tan),
