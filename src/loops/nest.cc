@@ -1,5 +1,6 @@
 #include "loops/nest.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
@@ -119,6 +120,28 @@ DType register_type(DType stored) {
   return real_part_of(stored);
 }
 
+// A guess at what one run of these statements costs, in loads of one element: functions are dear, a
+// division or a gather is not told apart from the rest.
+double work(const Nest::Impl& impl, const Stmt* s) {
+  constexpr double kArithmetic = 0.25, kFunction = 8, kUnknownTrips = 64;
+  double sum = 0;
+  for (; s; s = s->next) {
+    double once = 0, times = 1;
+    if (s->kind == Stmt::kLet) once = is_function(s->a->op) ? kFunction : s->a->op == Op::kLoad ? 1 : kArithmetic;
+    if (s->kind == Stmt::kStore) once = 1;
+    if (s->kind == Stmt::kWhile) times = kUnknownTrips;
+    if (s->kind == Stmt::kLoop) {
+      times = s->a->is_literal()         ? static_cast<double>(s->a->bits)
+              : s->a->op == Op::kNumber ? static_cast<double>(impl.numbers[s->a->index])
+                                        : kUnknownTrips;
+      // Most computed extents are `min(rest, block)`.
+      if (s->a->op == Op::kMin && s->a->arg[1]->is_literal()) times = static_cast<double>(s->a->arg[1]->bits);
+    }
+    sum += times * (once + work(impl, s->body) + work(impl, s->other));
+  }
+  return sum;
+}
+
 void check_offset(const Nest::Impl& impl, const Val& offset) {
   MYCEL_CHECK(offset.n && offset.dtype() == DType::kInt64, "{}: an offset must be int64", impl.name);
   impl.use(offset.n);
@@ -192,6 +215,7 @@ void Nest::parallel(int64_t extent, int64_t cost, const std::function<void(Val)>
     body(Val{stage.induction});
   });
   impl_->in_stage = false;
+  if (stage.cost <= 0) stage.cost = std::max<int64_t>(1, static_cast<int64_t>(work(*impl_, stage.body)));
   impl_->stages.push_back(stage);
 }
 

@@ -80,7 +80,7 @@ class Nest {
   void accumulate(Buf b, Val offset, Val value) { store(b, offset, load(b, offset) + value); }
 
   // A stage: body(i) for i in [0, extent). `cost` is a guess of element operations per iteration, from
-  // which the runtime chooses how many iterations one thread takes at a time.
+  // which the runtime chooses how many iterations one thread takes at a time; 0 = estimated from the body.
   void parallel(int64_t extent, int64_t cost, const std::function<void(Val i)>& body);
   // A loop inside a stage over [0, extent); extent is an int64 Val.
   void loop(Val extent, LoopKind kind, const std::function<void(Val i)>& body);

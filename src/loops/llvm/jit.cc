@@ -79,7 +79,7 @@ std::shared_ptr<const Compiled> load_or_compile(const Nest& nest, const std::str
 }
 
 // Element operations that pay for waking a thread.
-constexpr int64_t kWorkPerThread = 16384;
+constexpr int64_t kWorkPerThread = 32768;
 // Shares of a vector loop begin at multiples of this, so that few iterations fall into remainders.
 constexpr int64_t kVectorStep = 64;
 
