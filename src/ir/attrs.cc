@@ -71,6 +71,7 @@ size_t Attr::hash() const {
   if (is<DType>()) mix(h, static_cast<size_t>(dtype()));
   if (is<GraphPtr>()) mix(h, std::hash<const void*>()(graph().get()));
   if (is<Tensor>()) mix(h, std::hash<const void*>()(tensor().impl().get()));
+  if (is<CallbackPtr>()) mix(h, std::hash<const void*>()(callback().get()));
   return h;
 }
 
@@ -88,7 +89,7 @@ std::string Attr::str() const {
   }
   if (is<DType>()) return std::string(name_of(dtype()));
   if (is<Tensor>()) return "tensor " + tensor().describe();
-  return "graph";
+  return is<CallbackPtr>() ? "callback" : "graph";
 }
 
 size_t Attrs::hash() const {

@@ -2,8 +2,10 @@
 // line gives each a name, a type and perhaps a default ("stride: int[2] = 1"); parsing is in op.cc.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -16,6 +18,9 @@ namespace mycel::ir {
 
 class Graph;
 using GraphPtr = std::shared_ptr<const Graph>;
+// A function of the host program inside a graph (a user's own gradient, say). Opaque to every transform.
+using Callback = std::function<Tensors(std::span<const Tensor>)>;
+using CallbackPtr = std::shared_ptr<const Callback>;
 
 class Attr {
  public:
@@ -35,6 +40,7 @@ class Attr {
   Attr(const Shape& s) : v_(Ints(s.begin(), s.end())) {}         // NOLINT
   Attr(GraphPtr g) : v_(std::move(g)) {}                         // NOLINT
   Attr(Tensor t) : v_(std::move(t)) {}                           // NOLINT
+  Attr(CallbackPtr c) : v_(std::move(c)) {}                      // NOLINT
 
   bool none() const { return v_.index() == 0; }
   template <typename T>
@@ -50,13 +56,16 @@ class Attr {
   DType dtype() const { return std::get<DType>(v_); }
   const GraphPtr& graph() const { return std::get<GraphPtr>(v_); }
   const Tensor& tensor() const { return std::get<Tensor>(v_); }
+  const CallbackPtr& callback() const { return std::get<CallbackPtr>(v_); }
 
   bool operator==(const Attr& o) const;  // tensors by identity, graphs by identity
   size_t hash() const;
   std::string str() const;
 
  private:
-  std::variant<std::monostate, bool, int64_t, double, std::string, Ints, Floats, DType, GraphPtr, Tensor> v_;
+  std::variant<std::monostate, bool, int64_t, double, std::string, Ints, Floats, DType, GraphPtr, Tensor,
+               CallbackPtr>
+      v_;
 };
 
 class Attrs {

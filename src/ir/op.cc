@@ -157,7 +157,7 @@ AttrSpec parse_attr(std::string_view line) {
     static const std::unordered_map<std::string_view, AttrKind> kinds = {
         {"bool", AttrKind::kBool},   {"int", AttrKind::kInt},     {"float", AttrKind::kFloat},
         {"str", AttrKind::kString},  {"dtype", AttrKind::kDType}, {"graph", AttrKind::kGraph},
-        {"tensor", AttrKind::kTensor}};
+        {"tensor", AttrKind::kTensor}, {"callback", AttrKind::kCallback}};
     auto it = kinds.find(type);
     MYCEL_CHECK(it != kinds.end(), "attribute line '{}' has an unknown type '{}'", line, type);
     spec.kind = it->second;
@@ -173,7 +173,7 @@ AttrSpec parse_attr(std::string_view line) {
 
 const char* kind_text(AttrKind k) {
   constexpr const char* kText[] = {"a bool",  "an int",   "a number",         "a string",         "a dtype",
-                                   "a graph", "a tensor", "a sequence of ints", "a sequence of numbers"};
+                                   "a graph", "a tensor", "a function", "a sequence of ints", "a sequence of numbers"};
   return kText[static_cast<int>(k)];
 }
 
@@ -195,6 +195,8 @@ bool convert(const AttrSpec& spec, Attr& a) {
       return a.is<GraphPtr>();
     case AttrKind::kTensor:
       return a.is<Tensor>();
+    case AttrKind::kCallback:
+      return a.is<CallbackPtr>();
     case AttrKind::kInts:
       if (a.is<int64_t>()) a = Attr(Attr::Ints(spec.length < 0 ? 1 : spec.length, a.integer()));
       return a.is<Attr::Ints>() &&
@@ -218,7 +220,11 @@ Op::Op(const OpDef& d, int identity) : def(d), id(identity), name(d.name) {
     variadic |= inputs.back().variadic;
     required_inputs += !inputs.back().optional && !inputs.back().variadic;
   }
-  for (size_t i = 0; i < d.attr.size(); ++i) attrs.push_back(parse_attr(d.attr[i]));
+  for (size_t i = 0; i < d.attr.size(); ++i) {
+    attrs.push_back(parse_attr(d.attr[i]));
+    AttrKind k = attrs.back().kind;
+    holds_code |= k == AttrKind::kGraph || k == AttrKind::kCallback;
+  }
   for (size_t i = 0; i < d.out.size(); ++i) outputs.emplace_back(d.out[i]);
 }
 

@@ -18,7 +18,7 @@ struct InputSpec {
   bool variadic = false;
 };
 
-enum class AttrKind : uint8_t { kBool, kInt, kFloat, kString, kDType, kGraph, kTensor, kInts, kFloats };
+enum class AttrKind : uint8_t { kBool, kInt, kFloat, kString, kDType, kGraph, kTensor, kCallback, kInts, kFloats };
 
 struct AttrSpec {
   std::string name;
@@ -42,6 +42,7 @@ class Op {
   std::vector<std::string> outputs;
   int required_inputs = 0;
   bool variadic = false;
+  bool holds_code = false;  // an attribute is a graph or a callback: run by runtime/control.cc
 
   int attr_index(std::string_view attr) const;  // -1 when there is none
   // Fills defaults, repeats ints, checks kinds and choices; TypeError/ValueError naming op and attribute.

@@ -7,12 +7,13 @@
 #include <functional>
 
 #include "base/ref.h"
+#include "tensor/allocator.h"
 
 namespace mycel {
 
 constexpr size_t kAlignment = 64;
 
-class Storage final : public RefCounted {
+class Storage final : public RefCounted, public PooledObject {
  public:
   // MemoryError naming the size when the system refuses or `bytes` exceeds the machine's memory.
   static Ref<Storage> allocate(size_t bytes);
@@ -34,12 +35,13 @@ class Storage final : public RefCounted {
 struct AllocatorStats {
   size_t in_use = 0;    // bytes handed out now
   size_t peak = 0;      // highest in_use since start or reset_peak
-  size_t cached = 0;    // bytes kept for reuse
+  size_t cached = 0;    // bytes kept for reuse (of other threads' own lists nothing is known)
   size_t system_calls = 0;
 };
 AllocatorStats allocator_stats();
 void reset_allocator_peak();
-// Gives every cached block back to the system.
+// Gives every cached block back to the system; another thread gives up its own list (at most 16 MB) when
+// it next frees a block.
 void release_cached_memory();
 
 }  // namespace mycel

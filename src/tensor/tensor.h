@@ -19,7 +19,7 @@ namespace mycel {
 // What a transform attaches to the tensors it watches; runtime/trace.h defines the real one.
 class Trace : public RefCounted {};
 
-class TensorImpl final : public RefCounted {
+class TensorImpl final : public RefCounted, public PooledObject {
  public:
   DType dtype;
   Shape shape;
@@ -86,7 +86,8 @@ class Tensor {
   double item() const;
   int64_t item_int() const;
 
-  // True when no other tensor shares the storage, so that a kernel may overwrite it.
+  // True when no other tensor shares the storage, so that a kernel may overwrite it. Never for foreign
+  // memory: its owner still sees it.
   bool sole_owner() const;
   const Ref<TensorImpl>& impl() const { return impl_; }
   bool same(const Tensor& o) const { return impl_ == o.impl_; }
