@@ -1,0 +1,46 @@
+# Finds what the build needs. System packages: tools/packages-apt.txt; the rest: tools/requirements-*.txt.
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(nlohmann_json 3.10 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_path(MYCEL_XXHASH_INCLUDE xxhash.h REQUIRED)
+
+# Header-only use of fmt, spdlog and xxhash: a wheel must not need the builder's shared copies.
+add_library(mycel_dependencies INTERFACE)
+target_link_libraries(mycel_dependencies INTERFACE
+  Threads::Threads OpenMP::OpenMP_CXX fmt::fmt-header-only spdlog::spdlog_header_only
+  nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+target_include_directories(mycel_dependencies SYSTEM INTERFACE ${MYCEL_XXHASH_INCLUDE})
+target_compile_definitions(mycel_dependencies INTERFACE XXH_INLINE_ALL)
+
+find_package(Python 3.9 COMPONENTS Interpreter Development.Module)
+if(MYCEL_PYTHON AND NOT Python_Development.Module_FOUND)
+  message(FATAL_ERROR "No Python 3.9 or newer with headers was found (apt: python3-dev). "
+                      "Give -DPython_EXECUTABLE=..., or -DMYCEL_PYTHON=OFF for C++ only.")
+endif()
+if(Python_Interpreter_FOUND)
+  # oneDNN's PyPI packages unpack into the environment's root, which CMake does not search by itself.
+  execute_process(COMMAND ${Python_EXECUTABLE} -c "import sys; print(sys.prefix)"
+                  OUTPUT_VARIABLE prefix OUTPUT_STRIP_TRAILING_WHITESPACE)
+  list(APPEND CMAKE_PREFIX_PATH ${prefix})
+  execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+                  OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(nanobind_ROOT)
+    # <prefix>/lib/pythonX.Y/site-packages/nanobind/cmake: also right inside pip's build environment.
+    cmake_path(SET prefix NORMALIZE ${nanobind_ROOT}/../../../../..)
+    list(APPEND CMAKE_PREFIX_PATH ${prefix})
+  endif()
+endif()
+list(REMOVE_DUPLICATES CMAKE_PREFIX_PATH)
+if(MYCEL_PYTHON)
+  if(NOT nanobind_ROOT)
+    message(FATAL_ERROR "${Python_EXECUTABLE} has no nanobind: pip install -r tools/requirements-build.txt")
+  endif()
+  find_package(nanobind CONFIG REQUIRED)
+endif()
+find_package(dnnl 3.2 CONFIG)
+if(NOT dnnl_FOUND)
+  message(FATAL_ERROR "oneDNN 3.2 or newer was not found. "
+                      "pip install -r tools/requirements-build.txt, or -Ddnnl_DIR=<prefix>/lib/cmake/dnnl")
+endif()

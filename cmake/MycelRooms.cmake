@@ -1,0 +1,150 @@
+# Turns src/ into object libraries (one a room, so that flags stay apart), libmycel.so, the
+# generator, the generated headers, the mycel program, the suites and the Python package.
+file(GLOB_RECURSE MYCEL_ALL_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cc)
+file(GLOB MYCEL_FOUND_ROOMS RELATIVE ${PROJECT_SOURCE_DIR}/src CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*)
+foreach(room IN LISTS MYCEL_FOUND_ROOMS)
+  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/${room}
+     AND NOT room IN_LIST MYCEL_DEFINITION_ROOMS AND NOT room IN_LIST MYCEL_ROOMS AND NOT room STREQUAL "cli")
+    message(FATAL_ERROR "src/${room} is not a known room: name it in MYCEL_ROOMS in CMakeLists.txt "
+                        "and in tools/check_layers.py.")
+  endif()
+endforeach()
+
+# Sources under src/ whose path from there matches a regular expression; tests left out.
+function(mycel_sources out match)
+  set(sources ${MYCEL_ALL_SOURCES})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/src/${match}")
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+# One object library; its objects join the list named by `into`. Nothing happens without sources.
+function(mycel_object_library name into)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "GENERATED" "" "SOURCES;LINK")
+  if(NOT arg_SOURCES)
+    return()
+  endif()
+  add_library(${name} OBJECT ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE mycel_flags mycel_dependencies ${arg_LINK})
+  if(TARGET mycel_flatbuffers)
+    add_dependencies(${name} mycel_flatbuffers)
+  endif()
+  if(arg_GENERATED AND TARGET mycel_generated)
+    add_dependencies(${name} mycel_generated)
+  endif()
+  set(${into} ${${into}} $<TARGET_OBJECTS:${name}> PARENT_SCOPE)
+endfunction()
+
+# --- Model file schemas: src/<room>/x.fbs -> generated/<room>/x_generated.h
+file(GLOB_RECURSE schemas RELATIVE ${PROJECT_SOURCE_DIR}/src CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.fbs)
+if(schemas)
+  find_program(MYCEL_FLATC flatc REQUIRED)
+  find_path(MYCEL_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
+  target_include_directories(mycel_dependencies SYSTEM INTERFACE ${MYCEL_FLATBUFFERS_INCLUDE})
+  set(headers)
+  foreach(schema IN LISTS schemas)
+    cmake_path(GET schema PARENT_PATH folder)
+    cmake_path(GET schema STEM stem)
+    set(header ${MYCEL_GENERATED_DIR}/${folder}/${stem}_generated.h)
+    add_custom_command(OUTPUT ${header} DEPENDS ${PROJECT_SOURCE_DIR}/src/${schema}
+      COMMAND ${MYCEL_FLATC} --cpp --scoped-enums -o ${MYCEL_GENERATED_DIR}/${folder}
+              ${PROJECT_SOURCE_DIR}/src/${schema}
+      COMMENT "flatc ${schema}" VERBATIM)
+    list(APPEND headers ${header})
+  endforeach()
+  add_custom_target(mycel_flatbuffers DEPENDS ${headers})
+endif()
+
+# --- Definitions: what mycel_gen, Lite and the planner can link without LLVM, oneDNN or a kernel.
+set(definition_objects)
+foreach(room IN ITEMS base tensor ir)
+  mycel_sources(sources "${room}/")
+  mycel_object_library(mycel_${room} definition_objects SOURCES ${sources})
+endforeach()
+mycel_sources(sources "loops/")
+list(FILTER sources EXCLUDE REGEX "/src/loops/llvm/")
+mycel_object_library(mycel_loops definition_objects SOURCES ${sources})
+mycel_sources(sources "ops/")
+list(FILTER sources EXCLUDE REGEX "\\.(cpu|cuda)\\.cc$")
+mycel_object_library(mycel_ops definition_objects SOURCES ${sources})
+configure_file(${PROJECT_SOURCE_DIR}/cmake/version.h.in ${MYCEL_GENERATED_DIR}/mycel/version.h @ONLY)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/version.cc.in ${MYCEL_GENERATED_DIR}/version.cc @ONLY)
+mycel_object_library(mycel_version definition_objects SOURCES ${MYCEL_GENERATED_DIR}/version.cc)
+
+# --- Generated API: mycel_gen <what> prints one file from the op records.
+include(MycelGenerated)
+
+# --- The rooms above, and the folders that alone see a foreign library's headers.
+set(room_objects)
+mycel_sources(sources "ops/.*\\.cpu\\.cc$")
+mycel_object_library(mycel_ops_cpu room_objects SOURCES ${sources} GENERATED)
+foreach(room IN LISTS MYCEL_ROOMS)
+  mycel_sources(sources "${room}/")
+  list(FILTER sources EXCLUDE REGEX "/src/backend/(cpu/onednn|cuda)/")
+  mycel_object_library(mycel_${room} room_objects SOURCES ${sources} GENERATED)
+endforeach()
+mycel_sources(sources "backend/cpu/onednn/")
+mycel_object_library(mycel_onednn room_objects SOURCES ${sources} LINK DNNL::dnnl)
+mycel_sources(sources "loops/llvm/")
+set(llvm_libraries)
+if(sources)
+  find_package(LLVM 19.1 CONFIG REQUIRED)
+  # Native code only: the host's own code generator, the pass library and ORC.
+  llvm_map_components_to_libnames(llvm_libraries orcjit passes native)
+  mycel_object_library(mycel_llvm room_objects SOURCES ${sources})
+  target_include_directories(mycel_llvm SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
+  target_compile_definitions(mycel_llvm PRIVATE ${LLVM_DEFINITIONS})
+endif()
+
+# --- libmycel.so
+add_library(mycel SHARED ${definition_objects} ${room_objects})
+add_library(Mycel::mycel ALIAS mycel)
+target_link_libraries(mycel PUBLIC fmt::fmt-header-only PRIVATE mycel_dependencies DNNL::dnnl ${llvm_libraries})
+# LLVM's symbols stay inside, so that a process may load another LLVM beside us; its debug
+# information (most of its size) is dropped.
+target_link_options(mycel PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions
+  -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libmycel.map)
+set_target_properties(mycel PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libmycel.map)
+if(NOT CMAKE_BUILD_TYPE MATCHES "Deb" AND NOT MYCEL_SANITIZE)
+  target_link_options(mycel PRIVATE -Wl,--strip-debug)
+endif()
+target_compile_features(mycel INTERFACE cxx_std_20)
+target_include_directories(mycel INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<BUILD_INTERFACE:${MYCEL_GENERATED_DIR}>
+  # From outside, "tensor/shape.h" and <mycel/tensor/shape.h> are the same file.
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mycel>)
+if(TARGET mycel_generated)
+  add_dependencies(mycel mycel_generated)
+endif()
+
+# What a program of ours outside libmycel links: the library, the flags and the generated headers.
+function(mycel_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE mycel_flags mycel_dependencies mycel ${arg_LINK})
+  # libmycel.so answers for its own symbols; a room that is still missing must not stop the others.
+  target_link_options(${name} PRIVATE -Wl,--allow-shlib-undefined)
+endfunction()
+
+# --- Suites: C++ on the public API, in a library of their own.
+file(GLOB_RECURSE suite_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/suites/*.cc)
+list(FILTER suite_sources EXCLUDE REGEX "(_test\\.cc$|/examples/)")
+if(suite_sources)
+  add_library(mycel_suites SHARED ${suite_sources})
+  target_link_libraries(mycel_suites PRIVATE mycel_flags mycel_dependencies PUBLIC mycel)
+  target_include_directories(mycel_suites PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  set(MYCEL_SUITES mycel_suites)
+endif()
+
+# --- The mycel program
+mycel_sources(sources "cli/")
+if(sources)
+  find_package(CLI11 REQUIRED)
+  mycel_program(mycel_cli SOURCES ${sources} LINK CLI11::CLI11 ${MYCEL_SUITES})
+  set_target_properties(mycel_cli PROPERTIES OUTPUT_NAME mycel)
+endif()
+
+if(MYCEL_PYTHON)
+  include(MycelPython)
+endif()

@@ -1,0 +1,24 @@
+# One GoogleTest program for all C++ tests. A tier is told by the start of the suite's name:
+# Slow... is tier all, Ci... is tier ci, everything else smoke.
+find_package(GTest REQUIRED)
+enable_testing()
+file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_test.cc
+     ${PROJECT_SOURCE_DIR}/tests/cpp/*.cc ${PROJECT_SOURCE_DIR}/suites/*_test.cc)
+if(NOT MYCEL_SANITIZE)  # a program without the sanitizer's run-time cannot load the library
+  add_test(NAME install COMMAND ${PROJECT_SOURCE_DIR}/tests/install/run build ${PROJECT_BINARY_DIR})
+  set_tests_properties(install PROPERTIES LABELS ci)
+endif()
+if(NOT test_sources)
+  return()
+endif()
+mycel_program(mycel_tests SOURCES ${test_sources} LINK GTest::gtest GTest::gtest_main ${MYCEL_SUITES})
+# Test data is found from the source tree, wherever the program is started.
+target_compile_definitions(mycel_tests PRIVATE MYCEL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+
+set(smoke "-Ci*.*:*/Ci*.*:Slow*.*:*/Slow*.*")
+set(ci "Ci*.*:*/Ci*.*")
+set(all "Slow*.*:*/Slow*.*")
+foreach(tier IN ITEMS smoke ci all)
+  add_test(NAME cpp_${tier} COMMAND mycel_tests --gtest_brief=1 --gtest_filter=${${tier}})
+  set_tests_properties(cpp_${tier} PROPERTIES LABELS ${tier} TIMEOUT 1800)
+endforeach()

@@ -1,0 +1,89 @@
+// Attrs: the compile-time arguments of one use of an op, in the order of its record. A record's attribute
+// line gives each a name, a type and perhaps a default ("stride: int[2] = 1"); parsing is in op.cc.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+#include "tensor/tensor.h"
+
+namespace mycel::ir {
+
+class Graph;
+using GraphPtr = std::shared_ptr<const Graph>;
+// A function of the host program inside a graph (a user's own gradient, say). Opaque to every transform.
+using Callback = std::function<Tensors(std::span<const Tensor>)>;
+using CallbackPtr = std::shared_ptr<const Callback>;
+
+class Attr {
+ public:
+  using Ints = std::vector<int64_t>;
+  using Floats = std::vector<double>;
+
+  Attr() = default;  // None
+  Attr(bool v) : v_(v) {}                                        // NOLINT
+  Attr(int v) : v_(static_cast<int64_t>(v)) {}                   // NOLINT
+  Attr(int64_t v) : v_(v) {}                                     // NOLINT
+  Attr(double v) : v_(v) {}                                      // NOLINT
+  Attr(const char* v) : v_(std::string(v)) {}                    // NOLINT
+  Attr(std::string v) : v_(std::move(v)) {}                      // NOLINT
+  Attr(Ints v) : v_(std::move(v)) {}                             // NOLINT
+  Attr(Floats v) : v_(std::move(v)) {}                           // NOLINT
+  Attr(DType v) : v_(v) {}                                       // NOLINT
+  Attr(const Shape& s) : v_(Ints(s.begin(), s.end())) {}         // NOLINT
+  Attr(GraphPtr g) : v_(std::move(g)) {}                         // NOLINT
+  Attr(Tensor t) : v_(std::move(t)) {}                           // NOLINT
+  Attr(CallbackPtr c) : v_(std::move(c)) {}                      // NOLINT
+
+  bool none() const { return v_.index() == 0; }
+  template <typename T>
+  bool is() const {
+    return std::holds_alternative<T>(v_);
+  }
+  bool boolean() const { return std::get<bool>(v_); }
+  int64_t integer() const { return std::get<int64_t>(v_); }
+  double real() const;  // also of an integer
+  const std::string& string() const { return std::get<std::string>(v_); }
+  const Ints& ints() const { return std::get<Ints>(v_); }
+  const Floats& floats() const { return std::get<Floats>(v_); }
+  DType dtype() const { return std::get<DType>(v_); }
+  const GraphPtr& graph() const { return std::get<GraphPtr>(v_); }
+  const Tensor& tensor() const { return std::get<Tensor>(v_); }
+  const CallbackPtr& callback() const { return std::get<CallbackPtr>(v_); }
+
+  bool operator==(const Attr& o) const;  // tensors by identity, graphs by identity
+  size_t hash() const;
+  std::string str() const;
+
+ private:
+  std::variant<std::monostate, bool, int64_t, double, std::string, Ints, Floats, DType, GraphPtr, Tensor,
+               CallbackPtr>
+      v_;
+};
+
+class Attrs {
+ public:
+  Attrs() = default;
+  Attrs(std::initializer_list<Attr> v) : v_(v) {}
+  explicit Attrs(std::vector<Attr> v) : v_(std::move(v)) {}
+
+  size_t size() const { return v_.size(); }
+  bool empty() const { return v_.empty(); }
+  const Attr& operator[](size_t i) const { return v_[i]; }
+  void set(size_t i, Attr a) { v_[i] = std::move(a); }
+  void push_back(Attr a) { v_.push_back(std::move(a)); }
+  bool operator==(const Attrs& o) const = default;
+  size_t hash() const;
+
+ private:
+  std::vector<Attr> v_;
+};
+
+}  // namespace mycel::ir

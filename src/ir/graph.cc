@@ -1,0 +1,154 @@
+#include "ir/graph.h"
+
+#include <mutex>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "ir/core_ops.h"
+#include "ir/expansion.h"
+#include "ir/adjoint.h"
+
+namespace mycel::ir {
+
+const Type& Value::type() const { return node->types[index]; }
+Graph& Value::graph() const { return *node->graph; }
+
+namespace {
+struct Locs {
+  std::mutex mutex;
+  std::deque<std::string> texts{""};
+  std::unordered_map<std::string_view, Loc> index;
+};
+Locs& locs() {
+  static Locs* l = new Locs;
+  return *l;
+}
+}  // namespace
+
+Loc intern_loc(const std::string& text) {
+  if (text.empty()) return 0;
+  Locs& l = locs();
+  std::lock_guard lock(l.mutex);
+  auto it = l.index.find(text);
+  if (it != l.index.end()) return it->second;
+  Loc loc = static_cast<Loc>(l.texts.size());
+  l.texts.push_back(text);
+  l.index.emplace(l.texts.back(), loc);
+  return loc;
+}
+
+const std::string& loc_text(Loc loc) {
+  Locs& l = locs();
+  std::lock_guard lock(l.mutex);
+  return l.texts[loc];
+}
+
+Value Graph::add_param(const Type& type, std::string name) {
+  Node& n = nodes_.emplace_back();
+  n.graph = this;
+  n.types = {type};
+  n.id = static_cast<uint32_t>(nodes_.size() - 1);
+  n.name = std::move(name);
+  params_.push_back(n.out());
+  return n.out();
+}
+
+Node* Graph::add(const Op& op, std::vector<Value> inputs, Attrs attrs, Loc loc) {
+  Attrs full = op.complete(std::move(attrs));
+  for (const Value& v : inputs) {
+    MYCEL_CHECK(!v || &v.graph() == this, "an operand of {} belongs to another graph", op.name);
+  }
+  if (op.def.promote != Promote::kNone) {
+    DType common{};
+    bool any = false;
+    for (const Value& v : inputs) {
+      if (!v) continue;
+      common = any ? promote(common, v.dtype()) : v.dtype();
+      any = true;
+    }
+    if (any && op.def.promote == Promote::kFloat && (is_int(common) || is_bool(common))) {
+      common = DType::kFloat32;
+    }
+    for (Value& v : inputs) {
+      if (v && v.dtype() != common) v = add(*core_ops().cast, {v}, {common}, loc)->out();
+    }
+  }
+  std::vector<const Type*> in;
+  for (const Value& v : inputs) in.push_back(v ? &v.type() : nullptr);
+  Types types = infer_types(op, in, full);
+  return add_typed(op, std::move(inputs), std::move(full), std::move(types), loc);
+}
+
+Node* Graph::add_typed(const Op& op, std::vector<Value> inputs, Attrs attrs, Types types, Loc loc) {
+  Node& n = nodes_.emplace_back();
+  n.graph = this;
+  n.op = &op;
+  n.inputs = std::move(inputs);
+  n.attrs = std::move(attrs);
+  n.types = std::move(types);
+  n.loc = loc;
+  n.id = static_cast<uint32_t>(nodes_.size() - 1);
+  return &n;
+}
+
+Value Graph::constant(const Tensor& t) {
+  return add_typed(*core_ops().constant, {}, {Attr(t)}, {Type(t.dtype(), t.shape())}, 0)->out();
+}
+
+Value Graph::scalar(DType dtype, double value) {
+  return add_typed(*core_ops().full, {}, {Attr(value), Attr(Attr::Ints{}), Attr(dtype)},
+                   {Type(dtype, Shape())}, 0)
+      ->out();
+}
+
+std::vector<Value> inline_graph(const Graph& g, Graph& into, std::span<const Value> args,
+                                std::vector<Node*>* mapping) {
+  MYCEL_CHECK(args.size() == g.params().size(), "graph {} takes {} arguments, {} given", g.name(),
+              g.params().size(), args.size());
+  std::vector<Node*> local;
+  std::vector<Node*>& map = mapping ? *mapping : local;
+  map.assign(g.size(), nullptr);
+  std::vector<Value> param_values(g.size());
+  for (size_t i = 0; i < args.size(); ++i) param_values[g.params()[i].node->id] = args[i];
+  auto translate = [&](const Value& v) -> Value {
+    if (!v) return {};
+    if (v.node->is_param()) return param_values[v.node->id];
+    return {map[v.node->id], v.index};
+  };
+  for (const Node& n : g.nodes()) {
+    if (n.is_param()) {
+      map[n.id] = param_values[n.id].node;
+      continue;
+    }
+    std::vector<Value> inputs;
+    inputs.reserve(n.inputs.size());
+    for (const Value& v : n.inputs) inputs.push_back(translate(v));
+    map[n.id] = into.add_typed(*n.op, std::move(inputs), n.attrs, n.types, n.loc);
+  }
+  std::vector<Value> results;
+  for (const Value& v : g.results()) results.push_back(translate(v));
+  return results;
+}
+
+std::vector<Value> expand(Graph& g, const Op& op, std::vector<Value> inputs, const Attrs& attrs) {
+  Expansion e(g, op, std::move(inputs), attrs);
+  op.def.expand(e);
+  MYCEL_CHECK(e.results.size() == op.outputs.size() || op.outputs[0][0] == '*', "the expansion of {} gave {} results, its record says {}",
+              op.name, e.results.size(), op.outputs.size());
+  return e.results;
+}
+
+Value OpDef::operator()(std::initializer_list<Value> inputs, Attrs attrs) const {
+  Graph* g = nullptr;
+  for (const Value& v : inputs) {
+    if (v) g = &v.graph();
+  }
+  MYCEL_CHECK(g, "op {} needs an operand to know its graph; use graph.add", name);
+  return g->add(op_of(*this), std::vector<Value>(inputs), std::move(attrs))->out();
+}
+
+void Adjoint::Sum::operator-=(Value v) {
+  a_.add(i_, v.graph().add(*core_ops().negative, {v})->out());
+}
+
+}  // namespace mycel::ir

@@ -1,0 +1,29 @@
+// Type of a value in the IR: a tensor of a dtype and shape (dims may be unknown), or a stack of tensors
+// (the residuals that the reverse of a loop pops).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace mycel::ir {
+
+struct Type {
+  enum class Kind : uint8_t { kTensor, kStack };
+
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  Kind kind = Kind::kTensor;
+
+  Type() = default;
+  Type(DType d, const Shape& s, Kind k = Kind::kTensor) : dtype(d), shape(s), kind(k) {}
+  bool operator==(const Type& o) const = default;
+  size_t hash() const;
+  std::string str() const;  // "float32[2, ?]", "stack<float32[3]>"
+};
+
+using Types = std::vector<Type>;
+
+}  // namespace mycel::ir

@@ -1,0 +1,19 @@
+// The contents page of the op library: one registration function per room, called by ir::ensure_ops.
+#pragma once
+
+namespace mycel::ops {
+
+void register_elementwise();
+void register_reduce();
+void register_shape();
+void register_index();
+void register_random();
+void register_matmul();
+void register_conv();
+void register_pool();
+void register_norm();
+void register_loss();
+void register_control();
+void register_embedding();
+
+}  // namespace mycel::ops

@@ -1,0 +1,150 @@
+#include "runtime/transforms.h"
+
+#include "autodiff/backward.h"
+#include "base/error.h"
+#include "ir/core_ops.h"
+#include "runtime/dispatch.h"
+#include "runtime/trace.h"
+
+namespace mycel::runtime {
+namespace {
+
+Tensor ones_like(const Tensor& t) {
+  return call1(*ir::core_ops().full, std::span<const Tensor>(),
+               {ir::Attr(1.0), ir::Attr(t.shape()), ir::Attr(t.dtype())});
+}
+
+// Puts the watched tensors into the variables and takes them out again, also when the function throws.
+class Watching {
+ public:
+  Watching(Recorder& r, const std::vector<Tensor*>& variables) : variables_(variables) {
+    for (Tensor* v : variables_) {
+      before_.push_back(*v);
+      watched_.push_back(r.watch(*v));
+      *v = watched_.back();
+    }
+  }
+  // A variable that the function assigned keeps its new value, one that it only read gets its old one.
+  ~Watching() {
+    for (size_t i = 0; i < variables_.size(); ++i) {
+      Tensor& now = *variables_[i];
+      if (now.same(watched_[i])) {
+        now = before_[i];
+      } else {
+        live_trace(now);  // the recorder is closed: look through
+      }
+    }
+  }
+  const Tensors& watched() const { return watched_; }
+
+ private:
+  const std::vector<Tensor*>& variables_;
+  Tensors before_, watched_;
+};
+
+// A recorded run of a function: what reverse mode needs.
+struct Tape {
+  Recorder recorder;
+  std::vector<ir::Value> wrt;
+  Tensors values;  // primal results
+};
+
+void record(Tape& tape, const Fn& f, std::span<const Tensor> args, const std::vector<int>& wrt,
+            const std::vector<Tensor*>& variables, bool has_aux) {
+  Tensors watched(args.begin(), args.end());
+  for (int i : wrt) {
+    MYCEL_CHECK(i >= 0 && i < static_cast<int>(args.size()), "argument {} of {} is to be differentiated", i,
+                args.size());
+    watched[i] = tape.recorder.watch(args[i]);
+    tape.wrt.push_back(tape.recorder.value_of(watched[i]));
+  }
+  Watching watching(tape.recorder, variables);
+  for (const Tensor& v : watching.watched()) tape.wrt.push_back(tape.recorder.value_of(v));
+  Tensors results = f(watched);
+  std::vector<ir::Value> outs;
+  size_t differentiated = has_aux ? std::min<size_t>(1, results.size()) : results.size();
+  for (size_t i = 0; i < differentiated; ++i) outs.push_back(tape.recorder.value_of(results[i]));
+  tape.recorder.graph().set_results(std::move(outs));
+  tape.recorder.close();
+  for (Tensor& t : results) {
+    live_trace(t);
+    tape.values.push_back(t);
+  }
+}
+
+Tensors run_backward(const Tape& tape, const autodiff::Backward& b, std::span<const Tensor> seeds) {
+  Tensors in;
+  for (const ir::Value& r : b.residuals) in.push_back(tape.recorder.primal_of(r));
+  for (size_t i = 0; i < b.seeded.size(); ++i) {
+    if (!b.seeded[i]) continue;
+    Tensor seed = i < seeds.size() && seeds[i] ? seeds[i] : ones_like(tape.values[i]);
+    if (!(seed.shape() == tape.values[i].shape())) {
+      value_error("grad: the gradient given for result {} is {}, the result is {}", i, seed.describe(),
+                  tape.values[i].describe());
+    }
+    in.push_back(seed.dtype() == tape.values[i].dtype()
+                     ? seed
+                     : call1(*ir::core_ops().cast, {seed}, {tape.values[i].dtype()}));
+  }
+  return run_graph(*b.graph, in);
+}
+
+}  // namespace
+
+Grads value_and_grad(const Fn& f, std::span<const Tensor> args, const GradOptions& o) {
+  Tape tape;
+  record(tape, f, args, o.wrt, o.variables, o.has_aux);
+  autodiff::Backward b = autodiff::backward(tape.recorder.graph(), tape.wrt);
+  Tensors grads = run_backward(tape, b, o.seeds);
+  Grads out;
+  out.values = tape.values;
+  out.inputs.assign(grads.begin(), grads.begin() + static_cast<int64_t>(o.wrt.size()));
+  out.variables.assign(grads.begin() + static_cast<int64_t>(o.wrt.size()), grads.end());
+  return out;
+}
+
+Pullback vjp(const Fn& f, std::span<const Tensor> args) {
+  auto tape = std::make_shared<Tape>();
+  std::vector<int> all(args.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+  record(*tape, f, args, all, {}, false);
+  auto b = std::make_shared<autodiff::Backward>(autodiff::backward(tape->recorder.graph(), tape->wrt));
+  return {tape->values,
+          [tape, b](std::span<const Tensor> seeds) { return run_backward(*tape, *b, seeds); }};
+}
+
+// Forward mode by differentiating twice: the pullback is linear in its seeds u, so the derivative of
+// u -> pull(u) in the direction of the tangents is the pushforward; what belongs to u itself is dead.
+Pushforward jvp(const Fn& f, std::span<const Tensor> args, std::span<const Tensor> tangents) {
+  if (tangents.size() != args.size()) {
+    value_error("jvp: {} tangents given for {} arguments", tangents.size(), args.size());
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!(tangents[i].shape() == args[i].shape())) {
+      value_error("jvp: tangent {} is {}, the argument is {}", i, tangents[i].describe(), args[i].describe());
+    }
+  }
+  Pullback first = vjp(f, args);
+  Tensors zeros;
+  for (const Tensor& v : first.values) {
+    zeros.push_back(call1(*ir::core_ops().full, std::span<const Tensor>(),
+                          {ir::Attr(0.0), ir::Attr(v.shape()), ir::Attr(v.dtype())}));
+  }
+  Pullback second = vjp([&](std::span<const Tensor> seeds) { return first.pull(seeds); }, zeros);
+  Tensors out = second.pull(tangents);
+  return {first.values, out};
+}
+
+Tensor stop_gradient(const Tensor& t) {
+  static const ir::Op& op = ir::op_named("stop_gradient");
+  return call1(op, {t});
+}
+
+Tensors with_custom_gradient(const Fn& f, const Fn& bprop, std::span<const Tensor> args) {
+  static const ir::Op& op = ir::op_named("custom_gradient");
+  auto forward = std::make_shared<const ir::Callback>(f);
+  auto backward = std::make_shared<const ir::Callback>(bprop);
+  return call(op, args, {ir::Attr(ir::CallbackPtr(forward)), ir::Attr(ir::CallbackPtr(backward))});
+}
+
+}  // namespace mycel::runtime
