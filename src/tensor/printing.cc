@@ -146,7 +146,7 @@ class FloatColumn {
       char text[64];
       std::snprintf(text, sizeof text, "%.*e", static_cast<int>(right_digits_), v);
       const char* point = std::strchr(text, '.');
-      d.whole.assign(text, point);
+      d.whole.assign(text, static_cast<size_t>(point - text));
       d.fraction.assign(point + 1, right_digits_);
       d.exponent = std::strchr(text, 'e') + 1;
     }
