@@ -30,6 +30,11 @@ struct AttrSpec {
   Attr default_value;
 };
 
+// Parses "name: type [= default]". Layers and optimizers describe their arguments in the same grammar.
+AttrSpec parse_attr(std::string_view line);
+// `given` as the kind that `spec` asks for; TypeError/ValueError naming `owner` and the attribute.
+Attr fit_attr(const std::string& owner, const AttrSpec& spec, Attr given);
+
 class Op {
  public:
   Op(const OpDef& d, int identity);
