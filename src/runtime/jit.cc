@@ -128,7 +128,7 @@ Trace& Jit::Impl::find(std::span<const Tensor> args, const std::string& static_k
   auto it = traces.find(key);
   if (it != traces.end() && it->second.variables == vars.size()) return it->second;
   if (log_enabled("compile")) {
-    log(Level::kInfo, "compile",
+    mycel::log(mycel::Level::kInfo, "compile",
         fmt::format("{}: trace {} for {}", name, traces.size() + 1, describe_types(args)));
   }
   Trace t = trace(args, vars);
