@@ -29,6 +29,7 @@ class NodeAdjoint final : public ir::Adjoint {
   bool has_dy(int j) const override;
   bool wants(int i) const override;
   Graph& graph() override;
+  ir::GraphPtr region_gradient(const Graph& region, const std::vector<int>& wrt) override;
 
  protected:
   void add(int i, Value v) override;
@@ -162,6 +163,13 @@ bool NodeAdjoint::has_dy(int j) const { return b_.has_gradient({node_, static_ca
 bool NodeAdjoint::wants(int i) const { return b_.wants(node_->inputs[i]); }
 Graph& NodeAdjoint::graph() { return b_.graph(); }
 void NodeAdjoint::add(int i, Value v) { b_.accumulate(node_->inputs[i], v); }
+
+ir::GraphPtr NodeAdjoint::region_gradient(const Graph& region, const std::vector<int>& wrt) {
+  auto both = vjp_graph(region, wrt);
+  std::vector<Value> all(both->results().begin(), both->results().end());
+  both->set_results({all.begin() + static_cast<int64_t>(region.results().size()), all.end()});
+  return both;
+}
 
 }  // namespace
 

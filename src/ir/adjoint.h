@@ -30,6 +30,9 @@ class Adjoint {
   const Type& x_type(int i) const { return node_->inputs[i].type(); }
   const Type& y_type(int j = 0) const { return node_->types[j]; }
   virtual Graph& graph() = 0;  // the backward graph under construction
+  // For ops with regions: (parameters of the region…, one seed per differentiable result…) -> gradients of
+  // the parameters listed in `wrt`.
+  virtual GraphPtr region_gradient(const ir::Graph& region, const std::vector<int>& wrt) = 0;
   Value scalar(DType d, double v) { return graph().scalar(d, v); }
 
   class Sum {

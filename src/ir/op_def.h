@@ -116,14 +116,14 @@ enum class Promote : uint8_t {
 struct OpDef {
   const char* name = "";
   const char* doc = "";
-  Names in;
-  Names attr;
+  Names in = {};
+  Names attr = {};
   Names out = {"y"};
   Promote promote = Promote::kNone;
   TypeRule type = nullptr;
   const char* shard = "";
-  GradRule grad;
-  ScalarFormula scalar;
+  GradRule grad = {};
+  ScalarFormula scalar = {};
   LoopRule loops = nullptr;      // kernel as loop nests
   ExpandRule expand = nullptr;   // composite: other ops; gradient, batching, sharding follow from them
   const char* cases = "";
@@ -134,12 +134,12 @@ struct OpDef {
   const char* primitive = "";
   const char* method = "";
   const char* alias = "";
-  bool internal = false;         // no public function: gradient kernels and the like
   bool commutative = false;
   bool random = false;           // takes a key; never folded or merged
   // Result 0 is the first operand's elements, in order, under another shape: nothing runs, memory is shared.
   bool view = false;
   bool side_effect = false;      // printed, asserted: kept and ordered
+  bool internal = false;         // no public function: gradient kernels and the like
 
   // How the record can be executed and differentiated; `check` makes sure that one of them is there.
   constexpr bool composite() const { return expand != nullptr; }

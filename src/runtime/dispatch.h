@@ -22,10 +22,6 @@ inline Tensor call1(const ir::Op& op, std::initializer_list<Tensor> inputs, cons
 // Runs a graph op by op through `call` (so that it can be recorded again), freeing values after last use.
 Tensors run_graph(const ir::Graph& g, std::span<const Tensor> args);
 
-// Ops with regions (cond, while_loop) and callbacks run here rather than in the backend: they call back
-// into the dispatcher. Registered by runtime/control.cc.
-using RegionKernel = Tensors (*)(const ir::Op&, std::span<const Tensor>, const ir::Attrs&);
-
 struct DispatchStats {
   size_t signatures = 0;  // entries in this thread's cache
   size_t hits = 0, misses = 0;

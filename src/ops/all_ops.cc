@@ -1,0 +1,53 @@
+// Registers every room once, and tells the transforms which ops they emit.
+#include "ops/all_ops.h"
+
+#include <mutex>
+
+#include "ir/core_ops.h"
+#include "ir/op.h"
+#include "ops/elementwise/elementwise.h"
+#include "ops/reduce/reduce.h"
+#include "ops/shape/shape.h"
+
+namespace mycel::ops {
+namespace {
+
+void register_rooms() {
+  register_elementwise();
+  register_reduce();
+  register_shape();
+  register_control();
+}
+
+void name_core_ops() {
+  ir::CoreOps core;
+  core.constant = &ir::op_of(kConstant);
+  core.full = &ir::op_of(kFull);
+  core.cast = &ir::op_of(kCast);
+  core.add = &ir::op_of(kAdd);
+  core.negative = &ir::op_of(kNeg);
+  core.sum_to = &ir::op_of(kSumTo);
+  core.broadcast_to = &ir::op_of(kBroadcastTo);
+  core.zeros_like = &ir::op_of(kZerosLike);
+  ir::set_core_ops(core);
+}
+
+}  // namespace
+}  // namespace mycel::ops
+
+namespace mycel::ir {
+
+void ensure_ops() {
+  static std::once_flag once;
+  // The look-ups made while registering come back here.
+  static thread_local bool registering = false;
+  if (registering) return;
+  std::call_once(once, [] {
+    registering = true;
+    ops::register_rooms();
+    ops::name_core_ops();
+    registering = false;
+  });
+}
+
+}  // namespace mycel::ir

@@ -1,0 +1,12 @@
+// The contents page of the room.
+#include "ops/all_ops.h"
+#include "ops/reduce/rooms.h"
+
+namespace mycel::ops {
+
+void register_reduce() {
+  register_sums();
+  register_extremes();
+}
+
+}  // namespace mycel::ops
