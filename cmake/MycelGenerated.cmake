@@ -1,7 +1,9 @@
 # The second build stage: mycel_gen, linked with the definitions alone, prints the API that derives
 # from the op records. A file that comes out unchanged keeps its time, so nothing is compiled again.
 file(GLOB gen_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/gen/*.cc)
-if(NOT gen_sources)
+# Without the list of rooms and the loop IR the definitions are no program yet.
+if(NOT gen_sources OR NOT TARGET mycel_loops OR NOT EXISTS ${PROJECT_SOURCE_DIR}/src/ops/all_ops.cc)
+  message(STATUS "mycel_gen is not built: src/loops or src/ops/all_ops.cc is missing")
   return()
 endif()
 add_executable(mycel_gen ${gen_sources} ${definition_objects})
@@ -18,7 +20,8 @@ function(mycel_generate what file)
   set(generated_files ${generated_files} ${file} PARENT_SCOPE)
 endfunction()
 
-file(MAKE_DIRECTORY ${MYCEL_GENERATED_DIR}/mycel ${MYCEL_PYTHON_DIR})
+file(MAKE_DIRECTORY ${MYCEL_GENERATED_DIR}/mycel ${MYCEL_PYTHON_DIR} ${PROJECT_BINARY_DIR}/docs)
 mycel_generate(cpp-ops ${MYCEL_GENERATED_DIR}/mycel/ops.h)
 mycel_generate(pyi ${MYCEL_PYTHON_DIR}/_mycel.pyi)
+mycel_generate(op-pages ${PROJECT_BINARY_DIR}/docs/operators.md)
 add_custom_target(mycel_generated DEPENDS ${generated_files})

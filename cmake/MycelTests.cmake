@@ -12,8 +12,10 @@ if(NOT test_sources)
   return()
 endif()
 mycel_program(mycel_tests SOURCES ${test_sources} LINK GTest::gtest GTest::gtest_main ${MYCEL_SUITES})
-# Test data is found from the source tree, wherever the program is started.
-target_compile_definitions(mycel_tests PRIVATE MYCEL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+# Test data is found from the source tree, wherever the program is started. A header and no -D, so
+# that checkouts in different places share the compiler cache.
+file(CONFIGURE OUTPUT ${MYCEL_GENERATED_DIR}/test_paths.h
+     CONTENT "#pragma once\n\n#define MYCEL_SOURCE_DIR \"@PROJECT_SOURCE_DIR@\"\n" @ONLY)
 
 set(smoke "-Ci*.*:*/Ci*.*:Slow*.*:*/Slow*.*")
 set(ci "Ci*.*:*/Ci*.*")

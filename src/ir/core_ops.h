@@ -15,6 +15,7 @@ struct CoreOps {
   const Op* sum_to = nullptr;        // x -> x summed back to attr shape: int[]
   const Op* broadcast_to = nullptr;  // x; attr shape
   const Op* zeros_like = nullptr;    // x (value unused)
+  const Op* fused = nullptr;         // *x; attr body: graph of elementwise ops
 };
 const CoreOps& core_ops();
 void set_core_ops(const CoreOps& ops);

@@ -133,44 +133,6 @@ Attr parse_default(const AttrSpec& spec, std::string_view text) {
   return {};
 }
 
-AttrSpec parse_attr(std::string_view line) {
-  AttrSpec spec;
-  size_t colon = line.find(": ");
-  spec.name = line.substr(0, colon);
-  std::string_view rest = line.substr(colon + 2);
-  size_t equal = rest.find(" = ");
-  std::string_view type = trim(rest.substr(0, equal));
-  if (type.ends_with("?")) {
-    spec.optional = true;
-    type.remove_suffix(1);
-  }
-  if (type.starts_with("str(")) {
-    spec.kind = AttrKind::kString;
-    spec.choices = split(type.substr(4, type.size() - 5), '|');
-  } else if (type.starts_with("int[")) {
-    spec.kind = AttrKind::kInts;
-    if (type != "int[]") spec.length = static_cast<int>(parse_int(type.substr(4, type.size() - 5)));
-  } else if (type.starts_with("float[")) {
-    spec.kind = AttrKind::kFloats;
-    if (type != "float[]") spec.length = static_cast<int>(parse_int(type.substr(6, type.size() - 7)));
-  } else {
-    static const std::unordered_map<std::string_view, AttrKind> kinds = {
-        {"bool", AttrKind::kBool},   {"int", AttrKind::kInt},     {"float", AttrKind::kFloat},
-        {"str", AttrKind::kString},  {"dtype", AttrKind::kDType}, {"graph", AttrKind::kGraph},
-        {"tensor", AttrKind::kTensor}, {"callback", AttrKind::kCallback}};
-    auto it = kinds.find(type);
-    MYCEL_CHECK(it != kinds.end(), "attribute line '{}' has an unknown type '{}'", line, type);
-    spec.kind = it->second;
-  }
-  if (equal != std::string_view::npos) {
-    spec.has_default = true;
-    spec.default_value = parse_default(spec, trim(rest.substr(equal + 3)));
-  } else if (spec.optional) {
-    spec.has_default = true;
-  }
-  return spec;
-}
-
 const char* kind_text(AttrKind k) {
   constexpr const char* kText[] = {"a bool",  "an int",   "a number",         "a string",         "a dtype",
                                    "a graph", "a tensor", "a function", "a sequence of ints", "a sequence of numbers"};
@@ -214,6 +176,62 @@ bool convert(const AttrSpec& spec, Attr& a) {
 
 }  // namespace
 
+AttrSpec parse_attr(std::string_view line) {
+  AttrSpec spec;
+  size_t colon = line.find(": ");
+  spec.name = line.substr(0, colon);
+  std::string_view rest = line.substr(colon + 2);
+  size_t equal = rest.find(" = ");
+  std::string_view type = trim(rest.substr(0, equal));
+  if (type.ends_with("?")) {
+    spec.optional = true;
+    type.remove_suffix(1);
+  }
+  if (type.starts_with("str(")) {
+    spec.kind = AttrKind::kString;
+    spec.choices = split(type.substr(4, type.size() - 5), '|');
+  } else if (type.starts_with("int[")) {
+    spec.kind = AttrKind::kInts;
+    if (type != "int[]") spec.length = static_cast<int>(parse_int(type.substr(4, type.size() - 5)));
+  } else if (type.starts_with("float[")) {
+    spec.kind = AttrKind::kFloats;
+    if (type != "float[]") spec.length = static_cast<int>(parse_int(type.substr(6, type.size() - 7)));
+  } else {
+    static const std::unordered_map<std::string_view, AttrKind> kinds = {
+        {"bool", AttrKind::kBool},   {"int", AttrKind::kInt},     {"float", AttrKind::kFloat},
+        {"str", AttrKind::kString},  {"dtype", AttrKind::kDType}, {"graph", AttrKind::kGraph},
+        {"tensor", AttrKind::kTensor}, {"callback", AttrKind::kCallback}};
+    auto it = kinds.find(type);
+    MYCEL_CHECK(it != kinds.end(), "attribute line '{}' has an unknown type '{}'", line, type);
+    spec.kind = it->second;
+  }
+  if (equal != std::string_view::npos) {
+    spec.has_default = true;
+    spec.default_value = parse_default(spec, trim(rest.substr(equal + 3)));
+  } else if (spec.optional) {
+    spec.has_default = true;
+  }
+  return spec;
+}
+
+Attr fit_attr(const std::string& owner, const AttrSpec& spec, Attr a) {
+  if (a.none()) {
+    if (spec.optional) return a;
+    type_error("{}: '{}' must be {}, got None", owner, spec.name, kind_text(spec.kind));
+  }
+  std::string came = a.str();
+  if (!convert(spec, a)) {
+    std::string want = kind_text(spec.kind);
+    if (spec.length >= 0) want += fmt::format(" of length {}", spec.length);
+    type_error("{}: '{}' must be {}, got {}", owner, spec.name, want, came);
+  }
+  if (spec.choices.empty()) return a;
+  for (const std::string& c : spec.choices) {
+    if (c == a.string()) return a;
+  }
+  value_error("{}: '{}' must be one of {}, got '{}'", owner, spec.name, fmt::join(spec.choices, ", "), a.string());
+}
+
 Op::Op(const OpDef& d, int identity) : def(d), id(identity), name(d.name) {
   for (size_t i = 0; i < d.in.size(); ++i) {
     inputs.push_back(parse_input(d.in[i]));
@@ -223,7 +241,7 @@ Op::Op(const OpDef& d, int identity) : def(d), id(identity), name(d.name) {
   for (size_t i = 0; i < d.attr.size(); ++i) {
     attrs.push_back(parse_attr(d.attr[i]));
     AttrKind k = attrs.back().kind;
-    holds_code |= k == AttrKind::kGraph || k == AttrKind::kCallback;
+    holds_code |= !d.loops && (k == AttrKind::kGraph || k == AttrKind::kCallback);
   }
   for (size_t i = 0; i < d.out.size(); ++i) outputs.emplace_back(d.out[i]);
 }
@@ -247,25 +265,7 @@ Attrs Op::complete(Attrs given) const {
       given.push_back(spec.default_value);
       continue;
     }
-    if (given[i].none()) {
-      if (spec.optional) continue;
-      type_error("{}: '{}' must be {}, got None", name, spec.name, kind_text(spec.kind));
-    }
-    Attr a = given[i];
-    if (!convert(spec, a)) {
-      std::string want = kind_text(spec.kind);
-      if (spec.length >= 0) want += fmt::format(" of length {}", spec.length);
-      type_error("{}: '{}' must be {}, got {}", name, spec.name, want, a.str());
-    }
-    if (!spec.choices.empty()) {
-      bool found = false;
-      for (const std::string& c : spec.choices) found |= c == a.string();
-      if (!found) {
-        value_error("{}: '{}' must be one of {}, got '{}'", name, spec.name, fmt::join(spec.choices, ", "),
-                    a.string());
-      }
-    }
-    given.set(i, std::move(a));
+    given.set(i, fit_attr(name, spec, given[i]));
   }
   return given;
 }

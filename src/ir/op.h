@@ -30,6 +30,11 @@ struct AttrSpec {
   Attr default_value;
 };
 
+// Parses "name: type [= default]". Layers and optimizers describe their arguments in the same grammar.
+AttrSpec parse_attr(std::string_view line);
+// `given` as the kind that `spec` asks for; TypeError/ValueError naming `owner` and the attribute.
+Attr fit_attr(const std::string& owner, const AttrSpec& spec, Attr given);
+
 class Op {
  public:
   Op(const OpDef& d, int identity);
@@ -42,7 +47,7 @@ class Op {
   std::vector<std::string> outputs;
   int required_inputs = 0;
   bool variadic = false;
-  bool holds_code = false;  // an attribute is a graph or a callback: run by runtime/control.cc
+  bool holds_code = false;  // an attribute is a graph or a callback that runs, not a formula: see runtime/control.h
 
   int attr_index(std::string_view attr) const;  // -1 when there is none
   // Fills defaults, repeats ints, checks kinds and choices; TypeError/ValueError naming op and attribute.

@@ -54,12 +54,16 @@ class Nest {
   explicit Nest(std::string name);
   ~Nest();
   Nest(Nest&&) noexcept;
+  Nest& operator=(Nest&&) noexcept;
 
   // Buffers are declared in the order in which the caller passes pointers.
   Buf input(DType dtype);
   Buf output(DType dtype);
   // Temporary memory of `elements` (host value), allocated by the caller of the kernel for the run.
   Buf scratch(DType dtype, int64_t elements);
+  // Says that the caller may pass the memory of `input` as an output too (donated, in place): outputs
+  // then coincide with it element for element or not at all. Other buffers never overlap.
+  void allow_in_place(Buf input);
 
   // A number known to the host now but only at run time to the kernel (int64). Not part of structure().
   Val number(int64_t value);
@@ -77,7 +81,7 @@ class Nest {
   void accumulate(Buf b, Val offset, Val value) { store(b, offset, load(b, offset) + value); }
 
   // A stage: body(i) for i in [0, extent). `cost` is a guess of element operations per iteration, from
-  // which the runtime chooses how many iterations one thread takes at a time.
+  // which the runtime chooses how many iterations one thread takes at a time; 0 = estimated from the body.
   void parallel(int64_t extent, int64_t cost, const std::function<void(Val i)>& body);
   // A loop inside a stage over [0, extent); extent is an int64 Val.
   void loop(Val extent, LoopKind kind, const std::function<void(Val i)>& body);
@@ -95,7 +99,7 @@ class Nest {
     int64_t extent;
     int64_t cost;
     Expr* induction;
-    std::vector<Stmt*> body;
+    Stmt* body;  // first of a list
   };
   const std::string& name() const;
   const std::vector<BufferInfo>& buffers() const;

@@ -14,6 +14,7 @@ void register_pool();
 void register_norm();
 void register_loss();
 void register_control();
+void register_fused();
 void register_embedding();
 
 }  // namespace mycel::ops

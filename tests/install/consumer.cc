@@ -1,6 +1,7 @@
 // A program outside the tree: it sees only installed headers and libmycel.
-#include <base/error.h>
 #include <cstdio>
+
+#include <base/error.h>
 #include <mycel/tensor/shape.h>
 #include <mycel/version.h>
 #include <tensor/shape.h>

@@ -8,6 +8,18 @@
 namespace mycel::cpu {
 namespace {
 
+// A nest has no buffer for an absent optional operand: the positions of those that are there, or nothing
+// when all are.
+std::vector<int> present_buffers(const Problem& p) {
+  std::vector<int> present;
+  size_t count = p.in.size() + p.out.size();
+  for (size_t i = 0; i < count; ++i) {
+    if (i >= p.in.size() || p.in[i]) present.push_back(static_cast<int>(i));
+  }
+  if (present.size() == count) present.clear();
+  return present;
+}
+
 class JitKernel final : public Prepared {
  public:
   JitKernel(const Problem& p, const loops::Nest& nest)
@@ -15,8 +27,14 @@ class JitKernel final : public Prepared {
     for (const ir::Type* t : p.in) {
       same_size_.push_back(t && t->shape == p.out[0].shape && size_of(t->dtype) == size_of(p.out[0].dtype));
     }
+    present_ = present_buffers(p);
   }
-  void run(void* const* buffers) const override { launch_.run(buffers); }
+  void run(void* const* buffers) const override {
+    if (present_.empty()) return launch_.run(buffers);
+    std::vector<void*> packed;
+    for (int i : present_) packed.push_back(buffers[i]);
+    launch_.run(packed.data());
+  }
   // An elementwise kernel reads each element before it writes it.
   bool can_alias(int operand) const override { return elementwise_ && same_size_[operand]; }
   const char* implementation() const override { return "loops"; }
@@ -25,16 +43,23 @@ class JitKernel final : public Prepared {
   loops::Launch launch_;
   bool elementwise_;
   std::vector<bool> same_size_;
+  std::vector<int> present_;  // empty: all
 };
 
 class InterpretedKernel final : public Prepared {
  public:
-  explicit InterpretedKernel(loops::Nest nest) : nest_(std::move(nest)) {}
-  void run(void* const* buffers) const override { loops::interpret(nest_, buffers); }
+  InterpretedKernel(const Problem& p, loops::Nest nest) : nest_(std::move(nest)), present_(present_buffers(p)) {}
+  void run(void* const* buffers) const override {
+    if (present_.empty()) return loops::interpret(nest_, buffers);
+    std::vector<void*> packed;
+    for (int i : present_) packed.push_back(buffers[i]);
+    loops::interpret(nest_, packed.data());
+  }
   const char* implementation() const override { return "interpreter"; }
 
  private:
   loops::Nest nest_;
+  std::vector<int> present_;
 };
 
 loops::Nest elementwise_nest(const Problem& p) {
@@ -66,7 +91,7 @@ std::unique_ptr<Prepared> prepare_nest(const Problem& p) {
 }
 
 std::unique_ptr<Prepared> prepare_interpreted_nest(const Problem& p) {
-  return std::make_unique<InterpretedKernel>(build_nest(p));
+  return std::make_unique<InterpretedKernel>(p, build_nest(p));
 }
 
 }  // namespace mycel::cpu

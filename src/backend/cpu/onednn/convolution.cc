@@ -1,0 +1,159 @@
+#include "backend/cpu/onednn/convolution.h"
+
+#include "backend/cpu/onednn/recipe.h"
+
+namespace mycel::cpu::onednn {
+namespace {
+
+using dnnl::memory;
+using Dims = memory::dims;
+
+memory::desc dense_desc(const Dims& dims, memory::data_type type) {
+  Dims strides(dims.size());
+  int64_t stride = 1;
+  for (size_t d = dims.size(); d-- > 0;) {
+    strides[d] = stride;
+    stride *= dims[d];
+  }
+  return {dims, type, strides};
+}
+
+// Activations: logical n, c, spatial…; in memory as the user has them.
+memory::desc activation_desc(int64_t n, int64_t channels, const Dims& spatial, memory::data_type type,
+                             bool channel_last) {
+  Dims dims = {n, channels};
+  dims.insert(dims.end(), spatial.begin(), spatial.end());
+  if (!channel_last) return dense_desc(dims, type);
+  Dims strides(dims.size());
+  int64_t stride = channels;
+  strides[1] = 1;
+  for (size_t d = dims.size(); d-- > 2;) {
+    strides[d] = stride;
+    stride *= dims[d];
+  }
+  strides[0] = stride;
+  return {dims, type, strides};
+}
+
+struct Layouts {
+  memory::desc x, w, y, bias;  // as the user has them
+  memory::desc any_x, any_w, any_y;
+};
+
+memory::desc any_of(const memory::desc& md) {
+  return {md.get_dims(), md.get_data_type(), memory::format_tag::any};
+}
+
+Layouts layouts_of(const Convolution& c) {
+  memory::data_type type = data_type_of(c.dtype);
+  Dims w = {c.out_channels / c.groups, c.in_channels / c.groups};
+  if (c.groups > 1) w.insert(w.begin(), c.groups);
+  w.insert(w.end(), c.kernel.begin(), c.kernel.end());
+  Layouts l;
+  l.x = activation_desc(c.batch, c.in_channels, c.in, type, c.channel_last);
+  l.y = activation_desc(c.batch, c.out_channels, c.out, type, c.channel_last);
+  l.w = dense_desc(w, type);
+  if (c.bias) l.bias = memory::desc({c.out_channels}, type, memory::format_tag::a);
+  // Channel-last activations stay as they are; plain ones go into whatever oneDNN likes best.
+  l.any_x = c.channel_last ? l.x : any_of(l.x);
+  l.any_y = c.channel_last ? l.y : any_of(l.y);
+  l.any_w = any_of(l.w);
+  return l;
+}
+
+Dims minus_one(Dims dilation) {
+  for (int64_t& d : dilation) --d;
+  return dilation;
+}
+
+dnnl::convolution_forward::primitive_desc forward_desc(const Convolution& c, const Layouts& l,
+                                                       dnnl::prop_kind kind) {
+  auto algorithm = dnnl::algorithm::convolution_direct;
+  return {engine(), kind,      algorithm,   l.any_x,    l.any_w,          l.bias,
+          l.any_y,  c.stride,  minus_one(c.dilation), c.pad_begin, c.pad_end, user_scratchpad()};
+}
+
+// Adds the one computation with reorders around it. `out` is the argument that it writes.
+template <typename Primitive>
+void add_computation(Program& program, const typename Primitive::primitive_desc& pd,
+                     const std::vector<std::pair<int, int>>& inputs, std::pair<int, int> out) {
+  std::vector<std::pair<int, int>> args;
+  for (auto [arg, slot] : inputs) {
+    args.emplace_back(arg, program.reordered(slot, pd.query_md(dnnl::query::exec_arg_md, arg)));
+  }
+  int target = program.target(out.second, pd.query_md(dnnl::query::exec_arg_md, out.first));
+  args.emplace_back(out.first, target);
+  program.add(Primitive(pd), pd, std::move(args));
+  program.finish(target, out.second);
+  program.set_implementation(pd.impl_info_str());
+}
+
+Recipe forward(const Convolution& c, const Layouts& l) {
+  auto pd = forward_desc(c, l, dnnl::prop_kind::forward_inference);
+  if (!skip_reference(pd)) return refuse("oneDNN has only its reference convolution for this");
+  auto program = std::make_shared<Program>();
+  std::vector<std::pair<int, int>> in = {{DNNL_ARG_SRC, program->operand(l.x, c.x_at)},
+                                         {DNNL_ARG_WEIGHTS, program->operand(l.w, c.w_at)}};
+  if (c.bias) in.emplace_back(DNNL_ARG_BIAS, program->operand(l.bias, c.bias_at));
+  add_computation<dnnl::convolution_forward>(*program, pd, in,
+                                             {DNNL_ARG_DST, program->operand(l.y, c.y_at)});
+  return {program, ""};
+}
+
+Recipe backward_data(const Convolution& c, const Layouts& l) {
+  auto hint = forward_desc(c, l, dnnl::prop_kind::forward_training);
+  dnnl::convolution_backward_data::primitive_desc pd(
+      engine(), dnnl::algorithm::convolution_direct, l.any_x, l.any_w, l.any_y, c.stride,
+      minus_one(c.dilation), c.pad_begin, c.pad_end, hint, user_scratchpad());
+  if (!skip_reference(pd)) return refuse("oneDNN has only its reference convolution for this");
+  auto program = std::make_shared<Program>();
+  add_computation<dnnl::convolution_backward_data>(
+      *program, pd,
+      {{DNNL_ARG_DIFF_DST, program->operand(l.y, c.y_at)},
+       {DNNL_ARG_WEIGHTS, program->operand(l.w, c.w_at)}},
+      {DNNL_ARG_DIFF_SRC, program->operand(l.x, c.x_at)});
+  return {program, ""};
+}
+
+Recipe backward_weights(const Convolution& c, const Layouts& l) {
+  auto hint = forward_desc(c, l, dnnl::prop_kind::forward_training);
+  dnnl::convolution_backward_weights::primitive_desc pd(
+      engine(), dnnl::algorithm::convolution_direct, l.any_x, l.any_w, l.any_y, c.stride,
+      minus_one(c.dilation), c.pad_begin, c.pad_end, hint, user_scratchpad());
+  if (!skip_reference(pd)) return refuse("oneDNN has only its reference convolution for this");
+  auto program = std::make_shared<Program>();
+  add_computation<dnnl::convolution_backward_weights>(
+      *program, pd,
+      {{DNNL_ARG_SRC, program->operand(l.x, c.x_at)},
+       {DNNL_ARG_DIFF_DST, program->operand(l.y, c.y_at)}},
+      {DNNL_ARG_DIFF_WEIGHTS, program->operand(l.w, c.w_at)});
+  return {program, ""};
+}
+
+Recipe recipe_of_convolution(const Convolution& c) {
+  Key key(kConvolutionRecipe);
+  key.add(static_cast<int64_t>(c.pass)).add(static_cast<int64_t>(c.dtype));
+  key.add(c.batch).add(c.groups).add(c.in_channels).add(c.out_channels);
+  for (const auto* list : {&c.in, &c.kernel, &c.out, &c.stride, &c.dilation, &c.pad_begin, &c.pad_end}) {
+    key.add(*list);
+  }
+  key.add(c.bias).add(c.channel_last).add(c.x_at).add(c.w_at).add(c.bias_at).add(c.y_at);
+  return recipe_of(key, [&] {
+    Layouts l = layouts_of(c);
+    switch (c.pass) {
+      case Convolution::Pass::kForward:
+        return forward(c, l);
+      case Convolution::Pass::kBackwardData:
+        return backward_data(c, l);
+      default:
+        return backward_weights(c, l);
+    }
+  });
+}
+
+}  // namespace
+
+std::string refuses(const Convolution& c) { return recipe_of_convolution(c).refusal; }
+std::unique_ptr<Prepared> prepare(const Convolution& c) { return kernel_of(recipe_of_convolution(c)); }
+
+}  // namespace mycel::cpu::onednn

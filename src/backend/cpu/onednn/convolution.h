@@ -1,0 +1,32 @@
+// Convolutions of 1 to 3 spatial dimensions through oneDNN: forward, gradient of the data (which is also
+// transposed convolution) and gradient of the weights. The conv room describes the problem; layouts
+// inside are chosen here, where measurement says what is fast.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/cpu/kernel.h"
+
+namespace mycel::cpu::onednn {
+
+struct Convolution {
+  enum class Pass { kForward, kBackwardData, kBackwardWeights };
+
+  Pass pass = Pass::kForward;
+  DType dtype = DType::kFloat32;
+  int64_t batch = 1, groups = 1;
+  int64_t in_channels = 1, out_channels = 1;  // of all groups together
+  // One entry per spatial dimension. `dilation` 1 is dense.
+  std::vector<int64_t> in, kernel, out, stride, dilation, pad_begin, pad_end;
+  bool bias = false;          // forward only
+  bool channel_last = false;  // x and y are n…c; weights are always o(c/groups)k…
+  // Positions among the buffers; of the three that matter in a pass, one is the result.
+  int x_at = 0, w_at = 1, bias_at = 2, y_at = 3;
+};
+
+std::string refuses(const Convolution& c);
+std::unique_ptr<Prepared> prepare(const Convolution& c);
+
+}  // namespace mycel::cpu::onednn

@@ -1,0 +1,153 @@
+#include "backend/cpu/onednn/matmul.h"
+
+#include "backend/cpu/onednn/recipe.h"
+#include "backend/cpu/onednn/unsuited.h"
+
+namespace mycel::cpu::onednn {
+namespace {
+
+using dnnl::memory;
+using Dims = memory::dims;
+
+// One operand as a batch of matrices: extents of the batch dimensions, rows, columns, and the strides of
+// the last two. Batches are dense.
+struct Side {
+  Dims batch;
+  int64_t rows = 1, cols = 1;
+  int64_t row_stride = 1, col_stride = 1;
+};
+
+// `vector_is_row`: how a 1-D operand is read. A transposed side is the same memory with swapped strides.
+Side side_of(const Shape& s, bool transposed, bool vector_is_row) {
+  Side side;
+  if (s.rank() == 1) {
+    (vector_is_row ? side.cols : side.rows) = s[0];
+    side.row_stride = vector_is_row ? s[0] : 1;
+    return side;
+  }
+  side.batch.assign(s.begin(), s.end() - 2);
+  side.rows = s[-2];
+  side.cols = s[-1];
+  side.row_stride = s[-1];
+  if (transposed) {
+    std::swap(side.rows, side.cols);
+    std::swap(side.row_stride, side.col_stride);
+  }
+  return side;
+}
+
+int64_t product(const Dims& d) {
+  int64_t n = 1;
+  for (int64_t v : d) n *= v;
+  return n;
+}
+
+void pad_batch(Side& s, size_t rank) { s.batch.insert(s.batch.begin(), rank - s.batch.size(), 1); }
+
+// Fewer batch dimensions where that changes nothing: a single matrix on the right joins the rows of the
+// left side; equal batches become one dimension.
+void collapse(Side& a, Side& b, Side& y) {
+  size_t rank = std::max(a.batch.size(), b.batch.size());
+  for (Side* s : {&a, &b, &y}) pad_batch(*s, rank);
+  if (product(b.batch) == 1 && a.col_stride == 1 && a.row_stride == a.cols) {
+    a.rows *= product(a.batch);
+    y.rows = a.rows;
+    for (Side* s : {&a, &b, &y}) s->batch.clear();
+  } else if (a.batch == b.batch) {
+    for (Side* s : {&a, &b, &y}) s->batch = {product(s->batch)};
+  }
+}
+
+memory::desc desc_of(const Side& s, memory::data_type type) {
+  Dims dims = s.batch, strides(s.batch.size());
+  int64_t stride = s.rows * s.cols;
+  for (size_t d = strides.size(); d-- > 0;) {
+    strides[d] = stride;
+    stride *= dims[d];
+  }
+  dims.insert(dims.end(), {s.rows, s.cols});
+  strides.insert(strides.end(), {s.row_stride, s.col_stride});
+  return {dims, type, strides};
+}
+
+// y = a b (+ bias along the columns); `y_buffer` is the position of the result among the buffers.
+Recipe product_recipe(Side a, Side b, Side y, memory::data_type type, bool bias, int y_buffer) {
+  collapse(a, b, y);
+  memory::desc a_md = desc_of(a, type), b_md = desc_of(b, type), y_md = desc_of(y, type), bias_md;
+  if (bias) {
+    Dims dims(y_md.get_ndims(), 1), strides(y_md.get_ndims(), y.cols);
+    dims.back() = y.cols;
+    strides.back() = 1;
+    bias_md = memory::desc(dims, type, strides);
+  }
+  dnnl::matmul::primitive_desc pd(engine(), a_md, b_md, bias_md, y_md, user_scratchpad());
+  if (!skip_reference(pd)) return refuse("oneDNN has only its reference matmul for these shapes");
+  auto program = std::make_shared<Program>();
+  std::vector<std::pair<int, int>> args = {{DNNL_ARG_SRC, program->operand(a_md, 0)},
+                                           {DNNL_ARG_WEIGHTS, program->operand(b_md, 1)},
+                                           {DNNL_ARG_DST, program->operand(y_md, y_buffer)}};
+  if (bias) args.emplace_back(DNNL_ARG_BIAS, program->operand(bias_md, 2));
+  program->add(dnnl::matmul(pd), pd, std::move(args));
+  program->set_implementation(pd.impl_info_str());
+  return {program, ""};
+}
+
+struct Product {
+  Side a, b, y;
+  DType dtype;
+  bool bias = false;
+  int y_buffer;
+};
+
+Product matmul_of(const Problem& p) {
+  const Shape &sa = p.in[0]->shape, &sb = p.in[1]->shape;
+  Product m{side_of(sa, p.view().boolean("transpose_a"), true),
+            side_of(sb, p.view().boolean("transpose_b"), false),
+            {},
+            p.out[0].dtype,
+            false,
+            static_cast<int>(p.in.size())};
+  m.y.rows = m.a.rows;
+  m.y.cols = m.y.row_stride = m.b.cols;
+  int matrix_dims = (sa.rank() > 1) + (sb.rank() > 1);
+  m.y.batch.assign(p.out[0].shape.begin(), p.out[0].shape.end() - matrix_dims);
+  return m;
+}
+
+Product dense_of(const Problem& p) {
+  return {side_of(p.in[0]->shape, false, true),
+          side_of(p.in[1]->shape, true, false),
+          side_of(p.out[0].shape, false, true),
+          p.out[0].dtype,
+          p.has(2),
+          static_cast<int>(p.in.size())};
+}
+
+Recipe recipe_of_product(const Product& m) {
+  Key key(kMatmulRecipe);
+  for (const Side* s : {&m.a, &m.b, &m.y}) {
+    key.add(s->batch).add(s->rows).add(s->cols).add(s->row_stride);
+  }
+  key.add(static_cast<int64_t>(m.dtype)).add(m.bias).add(m.y_buffer);
+  return recipe_of(
+      key, [&] { return product_recipe(m.a, m.b, m.y, data_type_of(m.dtype), m.bias, m.y_buffer); });
+}
+
+}  // namespace
+
+std::string matmul_refuses(const Problem& p) {
+  std::string why = unsuited(p);
+  return why.empty() ? recipe_of_product(matmul_of(p)).refusal : why;
+}
+std::unique_ptr<Prepared> matmul(const Problem& p) {
+  return kernel_of(recipe_of_product(matmul_of(p)));
+}
+std::string dense_refuses(const Problem& p) {
+  std::string why = unsuited(p);
+  return why.empty() ? recipe_of_product(dense_of(p)).refusal : why;
+}
+std::unique_ptr<Prepared> dense(const Problem& p) {
+  return kernel_of(recipe_of_product(dense_of(p)));
+}
+
+}  // namespace mycel::cpu::onednn

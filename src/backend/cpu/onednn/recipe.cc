@@ -1,0 +1,98 @@
+#include "backend/cpu/onednn/recipe.h"
+
+#include <fmt/format.h>
+
+#include <list>
+#include <unordered_map>
+
+#include "base/error.h"
+
+namespace mycel::cpu::onednn {
+namespace {
+
+constexpr size_t kMaxRecipes = 2048;
+
+struct KeyHash {
+  size_t operator()(const Key& k) const { return k.hash(); }
+};
+
+// Least recently used recipes go first when the cache is full.
+class Cache {
+ public:
+  bool find(const Key& key, Recipe* out) {
+    std::lock_guard lock(mutex_);
+    auto it = index_.find(key);
+    if (it == index_.end()) return false;
+    order_.splice(order_.begin(), order_, it->second);
+    *out = it->second->second;
+    return true;
+  }
+  void insert(const Key& key, const Recipe& recipe) {
+    std::lock_guard lock(mutex_);
+    if (index_.count(key)) return;
+    order_.emplace_front(key, recipe);
+    index_.emplace(key, order_.begin());
+    if (order_.size() > kMaxRecipes) {
+      index_.erase(order_.back().first);
+      order_.pop_back();
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::list<std::pair<Key, Recipe>> order_;
+  std::unordered_map<Key, std::list<std::pair<Key, Recipe>>::iterator, KeyHash> index_;
+};
+
+Cache& cache() {
+  static auto* c = new Cache;
+  return *c;
+}
+
+class RecipeKernel final : public Prepared {
+ public:
+  explicit RecipeKernel(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
+  void run(void* const* buffers) const override { program_->run(buffers); }
+  const char* implementation() const override { return program_->implementation(); }
+
+ private:
+  std::shared_ptr<const Program> program_;
+};
+
+}  // namespace
+
+size_t Key::hash() const {
+  uint64_t h = 0;
+  for (int64_t w : words_) {
+    h = (h ^ static_cast<uint64_t>(w)) * 0x9E3779B97F4A7C15u;
+    h ^= h >> 29;
+  }
+  return h;
+}
+
+Recipe refuse(std::string why) { return {nullptr, std::move(why)}; }
+
+Recipe recipe_of(const Key& key, const std::function<Recipe()>& build) {
+  Recipe recipe;
+  if (cache().find(key, &recipe)) return recipe;
+  try {
+    recipe = build();
+  } catch (const dnnl::error& e) {
+    recipe = refuse(fmt::format("oneDNN has no implementation: {}", e.what()));
+  }
+  cache().insert(key, recipe);
+  return recipe;
+}
+
+std::unique_ptr<Prepared> kernel_of(Recipe recipe) {
+  MYCEL_CHECK(recipe.program, "a refused problem was prepared all the same: {}", recipe.refusal);
+  return std::make_unique<RecipeKernel>(std::move(recipe.program));
+}
+
+dnnl::primitive_attr user_scratchpad() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+}  // namespace mycel::cpu::onednn

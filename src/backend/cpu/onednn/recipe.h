@@ -1,0 +1,66 @@
+// Recipe: what oneDNN can do for one problem: a program, or the reason why not. Making one costs
+// 0.3 to 15 ms (oneDNN generates code), so recipes are cached by everything that they depend on; asking
+// whether a problem is accepted and preparing it then cost one look-up together.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/cpu/kernel.h"
+#include "backend/cpu/onednn/program.h"
+
+namespace mycel::cpu::onednn {
+
+struct Recipe {
+  std::shared_ptr<const Program> program;
+  std::string refusal;  // set when there is no program
+};
+
+// Everything a recipe depends on, as numbers.
+class Key {
+ public:
+  explicit Key(int64_t kind) : words_{kind} {}
+  Key& add(int64_t word) {
+    words_.push_back(word);
+    return *this;
+  }
+  template <typename List>
+    requires requires(const List& l) { l.begin(); }
+  Key& add(const List& list) {
+    words_.push_back(static_cast<int64_t>(list.size()));
+    words_.insert(words_.end(), list.begin(), list.end());
+    return *this;
+  }
+  bool operator==(const Key& o) const = default;
+  size_t hash() const;
+
+ private:
+  std::vector<int64_t> words_;
+};
+
+// Kinds of recipe, the first word of a key.
+enum RecipeKind : int64_t { kMatmulRecipe, kConvolutionRecipe, kPoolingRecipe };
+
+// The recipe of a key, from the cache or built now. A dnnl::error becomes a refusal.
+Recipe recipe_of(const Key& key, const std::function<Recipe()>& build);
+// The kernel of a recipe that was not refused.
+std::unique_ptr<Prepared> kernel_of(Recipe recipe);
+
+// A recipe that only says why not.
+Recipe refuse(std::string why);
+// oneDNN falls back to reference loops, hundreds of times slower than ours: walks on to the next
+// implementation until the name is no reference; false when there is none.
+template <typename PrimitiveDesc>
+bool skip_reference(PrimitiveDesc& pd) {
+  while (std::string(pd.impl_info_str()).find("ref") != std::string::npos) {
+    if (!pd.next_impl()) return false;
+  }
+  return true;
+}
+
+// Scratchpads belong to the caller: kernels run from several threads.
+dnnl::primitive_attr user_scratchpad();
+
+}  // namespace mycel::cpu::onednn

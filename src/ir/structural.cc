@@ -1,0 +1,56 @@
+#include "ir/structural.h"
+
+namespace mycel::ir {
+namespace {
+
+inline void mix(size_t& h, size_t v) { h = (h ^ v) * 0x9e3779b97f4a7c15ull + (h >> 31); }
+
+bool equal_attrs(const Attrs& a, const Attrs& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    if (!a[i].is<GraphPtr>() || !b[i].is<GraphPtr>()) return false;
+    if (!structurally_equal(*a[i].graph(), *b[i].graph())) return false;
+  }
+  return true;
+}
+
+bool equal_values(const Value& a, const Value& b) {
+  if (!a || !b) return !a && !b;
+  return a.node->id == b.node->id && a.index == b.index;
+}
+
+}  // namespace
+
+size_t structure_hash(const Graph& g) {
+  size_t h = g.size();
+  for (const Node& n : g.nodes()) {
+    mix(h, n.op ? static_cast<size_t>(n.op->id) + 2 : 1);
+    for (const Value& v : n.inputs) mix(h, v ? v.node->id * 8 + v.index : ~size_t{0});
+    for (size_t i = 0; i < n.attrs.size(); ++i) {
+      mix(h, n.attrs[i].is<GraphPtr>() ? structure_hash(*n.attrs[i].graph()) : n.attrs[i].hash());
+    }
+    for (const Type& t : n.types) mix(h, t.hash());
+  }
+  for (const Value& v : g.results()) mix(h, v.node->id * 8 + v.index);
+  return h;
+}
+
+bool structurally_equal(const Graph& a, const Graph& b) {
+  if (&a == &b) return true;
+  if (a.size() != b.size() || a.results().size() != b.results().size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const Node &x = a.nodes()[i], &y = b.nodes()[i];
+    if (x.op != y.op || x.inputs.size() != y.inputs.size() || x.types != y.types) return false;
+    for (size_t k = 0; k < x.inputs.size(); ++k) {
+      if (!equal_values(x.inputs[k], y.inputs[k])) return false;
+    }
+    if (!equal_attrs(x.attrs, y.attrs)) return false;
+  }
+  for (size_t i = 0; i < a.results().size(); ++i) {
+    if (!equal_values(a.results()[i], b.results()[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace mycel::ir

@@ -1,0 +1,48 @@
+#include <unordered_map>
+
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+
+namespace mycel::passes {
+namespace {
+
+size_t key_of(const ir::Op& op, const std::vector<ir::Value>& in, const ir::Attrs& attrs) {
+  size_t h = static_cast<size_t>(op.id) * 31 + attrs.hash();
+  for (const ir::Value& v : in) h = h * 1000003 + (v ? v.node->id * 8 + v.index + 1 : 0);
+  return h;
+}
+
+bool same(const ir::Node& a, const ir::Op& op, const std::vector<ir::Value>& in, const ir::Attrs& attrs) {
+  if (a.op != &op || a.inputs.size() != in.size() || !(a.attrs == attrs)) return false;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!a.inputs[i].same(in[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+GraphOut merge_common(const ir::Graph& g) {
+  Rewrite r(g);
+  std::unordered_multimap<size_t, ir::Node*> seen;
+  for (const ir::Node& n : g.nodes()) {
+    if (n.is_param() || n.op->def.random || n.op->def.side_effect || n.op->holds_code) {
+      r.copy(n);
+      continue;
+    }
+    std::vector<ir::Value> in = r.operands(n);
+    size_t key = key_of(*n.op, in, n.attrs);
+    ir::Node* twin = nullptr;
+    for (auto [it, end] = seen.equal_range(key); it != end && !twin; ++it) {
+      if (same(*it->second, *n.op, in, n.attrs)) twin = it->second;
+    }
+    if (twin) {
+      r.replace(n, twin);
+    } else {
+      seen.emplace(key, r.copy(n));
+    }
+  }
+  return r.finish();
+}
+
+}  // namespace mycel::passes

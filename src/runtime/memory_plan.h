@@ -1,0 +1,20 @@
+// Offline placement of buffers in one arena: each has a size and a lifetime in steps; two may share bytes
+// only if their lifetimes do not meet. Largest first, each at the lowest offset that fits (best-fit
+// decreasing; Pisarchyk & Lee, "Efficient memory management for deep neural net inference", 2020).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace mycel::runtime {
+
+struct BufferLife {
+  size_t bytes = 0;
+  int first = 0, last = 0;  // steps, inclusive
+  size_t offset = 0;        // filled in; multiple of 64
+};
+
+// Returns the size of the arena.
+size_t place_buffers(std::vector<BufferLife>& buffers);
+
+}  // namespace mycel::runtime

@@ -1,0 +1,282 @@
+#include "runtime/plan.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/error.h"
+#include "ir/core_ops.h"
+#include "passes/pass.h"
+#include "runtime/dispatch.h"
+#include "runtime/memory_plan.h"
+
+namespace mycel::runtime {
+
+using ir::Node;
+using ir::Value;
+
+class PlanBuilder {
+ public:
+  PlanBuilder(const ir::Graph& g, const PlanOptions& options) : plan_(std::make_shared<Plan>()), options_(options) {
+    plan_->graph_ = passes::optimize(g);
+  }
+
+  std::shared_ptr<const Plan> build() {
+    number_values();
+    for (const Node& n : plan_->graph_->nodes()) add_step(n);
+    find_lifetimes();
+    place_results();
+    place_intermediates();
+    return plan_;
+  }
+
+ private:
+  const ir::Graph& graph() const { return *plan_->graph_; }
+  int number(const Value& v) const { return v ? numbers_[v.node->id] + static_cast<int>(v.index) : -1; }
+
+  void number_values() {
+    int next = 0;
+    for (const Node& n : graph().nodes()) {
+      numbers_.push_back(next);
+      next += static_cast<int>(n.types.size());
+      for (const ir::Type& t : n.types) plan_->types_.push_back(t);
+    }
+    plan_->places_.resize(next);
+    placed_.assign(next, false);
+    held_.assign(next, false);
+    for (size_t i = 0; i < graph().params().size(); ++i) {
+      put(number(graph().params()[i]), {Plan::Place::kParam, i});
+      plan_->param_types_.push_back(graph().params()[i].type());
+    }
+  }
+
+  void put(int value, Plan::Place place) {
+    plan_->places_[value] = place;
+    placed_[value] = true;
+  }
+
+  void add_step(const Node& n) {
+    if (n.is_param()) return;
+    if (n.op == ir::core_ops().constant) {
+      put(number({const_cast<Node*>(&n), 0}), {Plan::Place::kConstant, plan_->constants_.size()});
+      plan_->constants_.push_back(n.attrs[0].tensor());
+      return;
+    }
+    Plan::Step s;
+    s.op = n.op;
+    s.attrs = n.attrs;
+    s.loc = n.loc;
+    for (const Value& v : n.inputs) s.in.push_back(number(v));
+    for (uint32_t j = 0; j < n.types.size(); ++j) s.out.push_back(numbers_[n.id] + static_cast<int>(j));
+    s.kernel = kernel_for(n);
+    if (!s.kernel) {
+      for (int v : s.out) held_[v] = true;
+      ++plan_->stats_.calls;
+    } else {
+      ++plan_->stats_.kernels;
+    }
+    plan_->steps_.push_back(std::move(s));
+  }
+
+  std::shared_ptr<const cpu::Prepared> kernel_for(const Node& n) {
+    if (n.op->holds_code) return nullptr;
+    std::vector<const ir::Type*> in;
+    for (const Value& v : n.inputs) {
+      in.push_back(v ? &v.type() : nullptr);
+      if (v && !v.shape().known()) return nullptr;
+    }
+    for (const ir::Type& t : n.types) {
+      if (!t.shape.known() || t.shape.size() == 0) return nullptr;
+    }
+    return cpu::choose({*n.op, in, n.types, n.attrs}).prepared;
+  }
+
+  void find_lifetimes() {
+    first_.assign(plan_->places_.size(), 0);
+    last_.assign(plan_->places_.size(), -1);
+    for (size_t i = 0; i < plan_->steps_.size(); ++i) {
+      for (int v : plan_->steps_[i].out) first_[v] = last_[v] = static_cast<int>(i);
+      for (int v : plan_->steps_[i].in) {
+        if (v >= 0) last_[v] = static_cast<int>(i);
+      }
+    }
+  }
+
+  // A result gets memory of its own, or the buffer of a donated parameter that its step reads last.
+  void place_results() {
+    for (const Value& v : graph().results()) plan_->results_.push_back(number(v));
+    std::vector<bool> taken(graph().params().size(), false);
+    std::vector<int> producer(plan_->places_.size(), -1);
+    for (size_t i = 0; i < plan_->steps_.size(); ++i) {
+      for (int v : plan_->steps_[i].out) producer[v] = static_cast<int>(i);
+    }
+    for (size_t r = 0; r < plan_->results_.size(); ++r) {
+      int v = plan_->results_[r];
+      if (placed_[v] || held_[v]) continue;
+      put(v, {Plan::Place::kResult, r});
+      donate(plan_->steps_[producer[v]], v, taken);
+    }
+  }
+
+  void donate(Plan::Step& s, int result, std::vector<bool>& taken) {
+    if (s.out.size() == 0) return;
+    for (size_t k = 0; k < s.in.size(); ++k) {
+      int v = s.in[k];
+      if (v < 0 || plan_->places_[v].kind != Plan::Place::kParam) continue;
+      size_t param = plan_->places_[v].index;
+      bool donated = param < options_.donated.size() && options_.donated[param];
+      bool is_result = false;
+      for (int other : plan_->results_) is_result |= other == v;
+      if (!donated || taken[param] || is_result || !(plan_->types_[v] == plan_->types_[result])) continue;
+      if (last_[v] != first_[result] || !s.kernel->can_alias(static_cast<int>(k))) continue;
+      taken[param] = true;
+      plan_->donors_[plan_->places_[result].index] = static_cast<int>(param);
+      return;
+    }
+  }
+
+  void place_intermediates() {
+    std::vector<BufferLife> lives;
+    std::vector<int> values;
+    for (const Plan::Step& s : plan_->steps_) {
+      for (int v : s.out) {
+        if (placed_[v]) continue;
+        if (held_[v]) {
+          put(v, {Plan::Place::kHeld, plan_->held_++});
+          continue;
+        }
+        const ir::Type& t = plan_->types_[v];
+        size_t bytes = static_cast<size_t>(t.shape.size()) * size_of(t.dtype);
+        lives.push_back({bytes, first_[v], std::max(first_[v], last_[v]), 0});
+        values.push_back(v);
+        plan_->stats_.unplanned_bytes += bytes;
+      }
+    }
+    plan_->stats_.arena_bytes = place_buffers(lives);
+    for (size_t i = 0; i < values.size(); ++i) put(values[i], {Plan::Place::kArena, lives[i].offset});
+  }
+
+  std::shared_ptr<Plan> plan_;
+  const PlanOptions& options_;
+  std::vector<int> numbers_;  // first value number by node id
+  std::vector<bool> placed_, held_;
+  std::vector<int> first_, last_;
+};
+
+std::shared_ptr<const Plan> Plan::build(const ir::Graph& g, const PlanOptions& options) {
+  return PlanBuilder(g, options).build();
+}
+
+namespace {
+
+void check_args(const ir::Types& types, std::span<const Tensor> args) {
+  if (args.size() != types.size()) {
+    value_error("compiled graph: {} arguments given, takes {}", args.size(), types.size());
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    bool fits = args[i].dtype() == types[i].dtype && args[i].rank() == types[i].shape.rank();
+    for (int d = 0; fits && d < args[i].rank(); ++d) {
+      fits = types[i].shape[d] == kUnknownDim || types[i].shape[d] == args[i].dim(d);
+    }
+    if (!fits) {
+      value_error("compiled graph: argument {} is {}, takes {}", i, args[i].describe(), types[i].str());
+    }
+  }
+}
+
+}  // namespace
+
+void* Plan::address(int value, std::span<const Tensor> args, std::span<const Tensor> results,
+                    std::span<const Tensor> held, char* arena) const {
+  if (value < 0) return nullptr;
+  const Place& p = places_[value];
+  switch (p.kind) {
+    case Place::kParam:
+      return const_cast<void*>(args[p.index].raw());
+    case Place::kConstant:
+      return const_cast<void*>(constants_[p.index].raw());
+    case Place::kArena:
+      return arena + p.index;
+    case Place::kResult:
+      return results[p.index].mutable_raw();
+    case Place::kHeld:
+      return const_cast<void*>(held[p.index].raw());
+  }
+  return nullptr;
+}
+
+Tensor Plan::as_tensor(int value, std::span<const Tensor> args, std::span<const Tensor> results,
+                       std::span<const Tensor> held, const Ref<Storage>& arena) const {
+  if (value < 0) return {};
+  const Place& p = places_[value];
+  if (p.kind == Place::kParam) return args[p.index];
+  if (p.kind == Place::kConstant) return constants_[p.index];
+  if (p.kind == Place::kResult) return results[p.index];
+  if (p.kind == Place::kHeld) return held[p.index];
+  auto impl = make_ref<TensorImpl>();
+  impl->dtype = types_[value].dtype;
+  impl->shape = types_[value].shape;
+  impl->storage = arena;
+  impl->data = static_cast<char*>(arena->data()) + p.index;
+  return Tensor(impl);
+}
+
+Tensors Plan::run(std::span<const Tensor> args) const {
+  check_args(param_types_, args);
+  Ref<Storage> arena = stats_.arena_bytes ? Storage::allocate(stats_.arena_bytes) : nullptr;
+  char* base = arena ? static_cast<char*>(arena->data()) : nullptr;
+  Tensors results(results_.size()), held(held_);
+  for (size_t r = 0; r < results_.size(); ++r) {
+    const Place& p = places_[results_[r]];
+    if (p.kind != Place::kResult || p.index != r) continue;
+    auto donor = donors_.find(r);
+    if (donor != donors_.end() && args[donor->second].sole_owner()) {
+      results[r] = args[donor->second];
+    } else {
+      results[r] = Tensor::empty(types_[results_[r]].dtype, types_[results_[r]].shape);
+    }
+  }
+  std::vector<void*> buffers;
+  Tensors in;
+  for (const Step& s : steps_) {
+    try {
+      if (s.kernel) {
+        buffers.clear();
+        for (int v : s.in) buffers.push_back(address(v, args, results, held, base));
+        for (int v : s.out) buffers.push_back(address(v, args, results, held, base));
+        s.kernel->run(buffers.data());
+        continue;
+      }
+      in.clear();
+      for (int v : s.in) in.push_back(as_tensor(v, args, results, held, arena));
+      Tensors out = call(*s.op, in, s.attrs);
+      for (size_t j = 0; j < s.out.size(); ++j) held[places_[s.out[j]].index] = std::move(out[j]);
+    } catch (UserError& e) {
+      if (s.loc) e.set_where("At " + ir::loc_text(s.loc));
+      throw;
+    }
+  }
+  for (size_t r = 0; r < results_.size(); ++r) {
+    if (!results[r]) results[r] = as_tensor(results_[r], args, results, held, arena);
+  }
+  return results;
+}
+
+std::string Plan::str() const {
+  std::string text = fmt::format("plan: {} kernels, {} calls, arena {} bytes ({} without reuse)\n", stats_.kernels,
+                                 stats_.calls, stats_.arena_bytes, stats_.unplanned_bytes);
+  static const char* const kinds[] = {"p", "c", "a", "r", "h"};
+  auto place = [&](int v) {
+    return v < 0 ? std::string("-") : fmt::format("{}{}", kinds[places_[v].kind], places_[v].index);
+  };
+  for (const Step& s : steps_) {
+    text += fmt::format("{} [{}]", s.op->name, s.kernel ? s.kernel->implementation() : "call");
+    for (int v : s.in) text += " " + place(v);
+    text += " ->";
+    for (int v : s.out) text += " " + place(v);
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace mycel::runtime

@@ -1,0 +1,74 @@
+// Plan: a graph made ready to run: passes applied, a kernel chosen and prepared for every node, every
+// intermediate given its place in one arena. Running it takes no shape inference, no hashing and no
+// allocation besides the arena and the results.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/cpu/kernel.h"
+#include "ir/graph.h"
+#include "tensor/tensor.h"
+
+namespace mycel::runtime {
+
+struct PlanOptions {
+  // Parameters whose buffers the plan may overwrite with a result when the caller holds the only
+  // reference; indexed like the graph's parameters.
+  std::vector<bool> donated;
+};
+
+struct PlanStats {
+  size_t kernels = 0, calls = 0;        // steps by kind
+  size_t arena_bytes = 0;               // after planning
+  size_t unplanned_bytes = 0;           // sum of all intermediates
+};
+
+class Plan {
+ public:
+  // All dimensions must be known, or every node runs through the dispatcher.
+  static std::shared_ptr<const Plan> build(const ir::Graph& g, const PlanOptions& options = {});
+
+  // `args` are concrete, of the types of the graph's parameters (checked). A donated one may be overwritten
+  // when `args` holds the only reference to it.
+  Tensors run(std::span<const Tensor> args) const;
+  const PlanStats& stats() const { return stats_; }
+  // One line per step: op, implementation, operands, place.
+  std::string str() const;
+
+ private:
+  friend class PlanBuilder;
+  // Where a value lives while the plan runs.
+  struct Place {
+    enum Kind : uint8_t { kParam, kConstant, kArena, kResult, kHeld } kind = kArena;
+    size_t index = 0;  // parameter, constant, result or held slot; byte offset in the arena
+  };
+  struct Step {
+    std::shared_ptr<const cpu::Prepared> kernel;  // null: through the dispatcher
+    const ir::Op* op = nullptr;
+    ir::Attrs attrs;
+    std::vector<int> in, out;  // value numbers; -1: absent
+    ir::Loc loc = 0;
+  };
+
+  void* address(int value, std::span<const Tensor> args, std::span<const Tensor> results,
+                std::span<const Tensor> held, char* arena) const;
+  Tensor as_tensor(int value, std::span<const Tensor> args, std::span<const Tensor> results,
+                   std::span<const Tensor> held, const Ref<Storage>& arena) const;
+
+  std::shared_ptr<const ir::Graph> graph_;  // optimised; keeps nodes alive
+  std::vector<Place> places_;               // by value number
+  ir::Types types_;                         // by value number
+  std::vector<Step> steps_;
+  Tensors constants_;
+  std::vector<int> results_;  // value number of each result
+  std::map<size_t, int> donors_;  // result -> parameter whose buffer it may take
+  ir::Types param_types_;
+  size_t held_ = 0;
+  PlanStats stats_;
+};
+
+}  // namespace mycel::runtime
