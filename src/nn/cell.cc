@@ -113,6 +113,8 @@ Parameter Cell::add(const std::string& name, Parameter parameter) {
   return parameter;
 }
 
+void Cell::add_state(Parameter parameter) { parameters_.emplace_back(parameter->name, std::move(parameter)); }
+
 void Cell::replace_parameter(const std::string& name, Parameter parameter) {
   for (auto& [n, p] : parameters_) {
     if (n != name) continue;

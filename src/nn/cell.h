@@ -107,6 +107,8 @@ class Cell {
   std::string str() const;
 
  protected:
+  // A parameter under the name it carries, dots included: the states of optimizers.
+  void add_state(Parameter parameter);
   // The value of an own parameter; MYCEL_CHECK when there is none.
   const Tensor& value(std::string_view name) const;
   Parameter find_own(std::string_view name) const;  // null when there is none

@@ -12,10 +12,13 @@
 // Rooms of records are listed in layer.cc (all_layers); nothing registers itself before main.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <any>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "nn/args.h"
 #include "nn/cell.h"
 
