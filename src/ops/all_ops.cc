@@ -6,6 +6,7 @@
 #include "ir/core_ops.h"
 #include "ir/op.h"
 #include "ops/elementwise/elementwise.h"
+#include "ops/fused/fused.h"
 #include "ops/reduce/reduce.h"
 #include "ops/shape/shape.h"
 
@@ -17,6 +18,7 @@ void register_rooms() {
   register_reduce();
   register_shape();
   register_control();
+  register_fused();
 }
 
 void name_core_ops() {
@@ -29,6 +31,7 @@ void name_core_ops() {
   core.sum_to = &ir::op_of(kSumTo);
   core.broadcast_to = &ir::op_of(kBroadcastTo);
   core.zeros_like = &ir::op_of(kZerosLike);
+  core.fused = &ir::op_of(kFused);
   ir::set_core_ops(core);
 }
 
