@@ -1,4 +1,4 @@
-#include "ops/index/index_kernels.h"
+#include "ops/all_kernels.cpu.h"
 #include "ops/index/index_tables.h"
 
 namespace mycel::ops {
