@@ -1,0 +1,173 @@
+// Writing at places given by index tensors. All ops are functional: the result is a new tensor, whose
+// memory may be the operand's when nobody else holds it.
+#include <algorithm>
+
+#include "ir/expansion.h"
+#include "ir/type_rule.h"
+#include "ops/elementwise/elementwise.h"
+#include "ops/index/index.h"
+#include "ops/shape/shape.h"
+
+namespace mycel::ops {
+
+using ir::Adjoint;
+using ir::Attr;
+using ir::check;
+using ir::Expansion;
+using ir::TypeRuleCtx;
+namespace types = ir::types;
+using Ints = Attr::Ints;
+
+namespace {
+
+bool fits(const Shape& have, const Shape& want) {
+  bool ok = have.rank() == want.rank();
+  for (int d = 0; ok && d < want.rank(); ++d) {
+    ok = have[d] == want[d] || have[d] == kUnknownDim || want[d] == kUnknownDim;
+  }
+  return ok;
+}
+
+void need_updates(TypeRuleCtx& c, const Shape& want) {
+  if (!fits(c.shape(2), want)) c.fail("updates must have shape {}", want.str());
+  if (c.dtype(2) != c.dtype(0)) c.fail_type("updates must have the dtype of the tensor that they are written to");
+  types::same_as_first(c);
+}
+
+void axis_scatter_type(TypeRuleCtx& c) {
+  const Shape &x = c.shape(0), &index = c.shape(1);
+  int axis = c.axis(c.attrs.integer("axis"));
+  int64_t given = c.attrs.integer("batch_dims");
+  int batch = static_cast<int>(given < 0 ? given + index.rank() : given);
+  if (batch < 0 || batch > axis || batch > index.rank()) {
+    c.fail("batch_dims {} must lie in [0, {}]", given, std::min(axis, index.rank()));
+  }
+  Shape want;
+  for (int d = 0; d < axis; ++d) want.push_back(x[d]);
+  for (int d = batch; d < index.rank(); ++d) want.push_back(index[d]);
+  for (int d = axis + 1; d < x.rank(); ++d) want.push_back(x[d]);
+  need_updates(c, want);
+}
+
+void elements_type(TypeRuleCtx& c) {
+  const Shape &x = c.shape(0), &index = c.shape(1);
+  int axis = c.axis(c.attrs.integer("axis"));
+  if (index.rank() != x.rank()) c.fail("indices must have {} dims", x.rank());
+  for (int d = 0; d < x.rank(); ++d) {
+    if (d != axis && x[d] != kUnknownDim && index[d] > x[d]) c.fail("indices are longer than the tensor in dim {}", d);
+  }
+  need_updates(c, index);
+}
+
+void tuples_type(TypeRuleCtx& c) {
+  const Shape &x = c.shape(0), &index = c.shape(1);
+  if (index.rank() == 0) c.fail("indices must have a last dim that holds the index tuples");
+  int64_t depth = index[-1];
+  if (depth == kUnknownDim) c.fail("the length of an index tuple, the last dim of indices, must be known");
+  if (depth > x.rank()) c.fail("index tuples of {} entries are longer than the {} dims of the tensor", depth, x.rank());
+  Shape want;
+  for (int d = 0; d + 1 < index.rank(); ++d) want.push_back(index[d]);
+  for (int d = static_cast<int>(depth); d < x.rank(); ++d) want.push_back(x[d]);
+  need_updates(c, want);
+}
+
+Value at_tuples(Adjoint& a, Value v) { return kGatherNd({v, a.x(1)}); }
+
+// True where an update is the last one for its place: only that one shows in the result. Shaped to
+// broadcast against the updates. Empty when shapes are not known: then equal indices share the gradient.
+Value last_of_place(Adjoint& a) {
+  const Shape &x = a.x_type(0).shape, &index = a.x_type(1).shape;
+  if (!x.known() || !index.known()) return {};
+  int depth = static_cast<int>(index[-1]);
+  Shape tuples, places;
+  for (int d = 0; d + 1 < index.rank(); ++d) tuples.push_back(index[d]);
+  for (int d = 0; d < depth; ++d) places.push_back(x[d]);
+  int64_t count = tuples.size();
+  Value number = a.graph().add(op_of(kArange), {}, {0.0, static_cast<double>(count), 1.0, DType::kInt64})->out();
+  number = kReshape({number}, {Attr(tuples)});
+  Value place = kTensorScatterUpdate({filled(a.graph(), 0, places, DType::kInt64), a.x(1), number});
+  Value last = kEqual({kGatherNd({place, a.x(1)}), number});
+  for (int d = depth; d < x.rank(); ++d) tuples.push_back(1);
+  return kReshape({last}, {Attr(tuples)});
+}
+
+void update_grad(Adjoint& a) {
+  if (a.wants(0)) {
+    const ir::Type& u = a.x_type(2);
+    Value hole = u.shape.known() ? filled(a.graph(), 0, u.shape, u.dtype) : kZerosLike({a.x(2)});
+    a.dx(0) += kTensorScatterUpdate({a.dy(), a.x(1), hole});
+  }
+  if (!a.wants(2)) return;
+  Value g = at_tuples(a, a.dy()), last = last_of_place(a);
+  a.dx(2) += last ? where(last, g, 0.0) : g;
+}
+
+// d/du_i of x·Π u: the product of everything else at the place. Where u_i is not 0 that is y / u_i;
+// where it is the only zero, the product of the others.
+void mul_grad(Adjoint& a) {
+  if (a.wants(0)) a.dx(0) += kTensorScatterMul({a.dy(), a.x(1), conj_of(a.x(2))});
+  if (!a.wants(2)) return;
+  Value u = a.x(2), zero = equal(u, 0.0);
+  Value others = kTensorScatterMul({a.x(0), a.x(1), where(zero, 1.0, u)});
+  Value zeros = at_tuples(a, kTensorScatterAdd({zeros_of(a, 0), a.x(1), cast_to(zero, u.dtype())}));
+  Value part = at_tuples(a, others);
+  Value rest = where(zero, where(equal(zeros, 1.0), part, 0.0), where(equal(zeros, 0.0), part / where(zero, 1.0, u), 0.0));
+  a.dx(2) += at_tuples(a, a.dy()) * conj_of(rest);
+}
+
+void div_grad(Adjoint& a) {
+  if (a.wants(0)) a.dx(0) += kTensorScatterDiv({a.dy(), a.x(1), conj_of(a.x(2))});
+  if (a.wants(2)) a.dx(2) -= at_tuples(a, a.dy()) * conj_of(at_tuples(a, a.y()) / a.x(2));
+}
+
+// min and max: whoever equals the result shares its gradient, evenly among ties.
+void extreme_grad(Adjoint& a) {
+  DType t = a.y_type().dtype;
+  Value y = a.y(), mine = cast_to(kEqual({a.x(0), y}), t);
+  Value theirs = cast_to(kEqual({a.x(2), at_tuples(a, y)}), t);
+  Value share = a.dy() / kTensorScatterAdd({mine, a.x(1), theirs});
+  if (a.wants(0)) a.dx(0) += mine * share;
+  if (a.wants(2)) a.dx(2) += theirs * at_tuples(a, share);
+}
+
+void expand_index_add(Expansion& e) {
+  Value index = e.x(1);
+  if (index.rank() > 1) value_error("index_add: indices must be a vector, got {}", index.type().str());
+  if (index.rank() == 0) index = kExpandDims({index}, {0});
+  e.result(kAxisScatterAdd({e.x(0), index, e.x(2)},
+                           {e.attrs["axis"], 0, e.attrs.boolean("check_index_bound") ? "error" : "skip"}));
+}
+
+// A mask along the axis, so that equal indices need no care.
+void expand_index_fill(Expansion& e) {
+  Value x = e.x(0), index = e.x(1);
+  int axis = normalize_axis(e.attrs.integer("axis"), x.rank(), "index_fill");
+  if (index.rank() > 1) value_error("index_fill: index must be a vector, got {}", index.type().str());
+  index = kReshape({index}, {Ints{-1, 1}});
+  Value line = x;  // one element per place of the axis
+  for (int d = 0; d < x.rank(); ++d) {
+    if (d != axis) line = x.shape()[d] == 0 ? line : sliced(line, d, 0, 1);
+  }
+  int64_t n = x.shape()[axis];
+  if (x.shape().known() && x.shape().size() == 0) return e.result(kIdentityOf(x));
+  Value none = n == kUnknownDim ? kZerosLike({kRavel({line})}, {DType::kBool}) : filled(e.graph, 0, {n}, DType::kBool);
+  Value yes = kOnesLike({kReshape({index}, {Ints{-1}})}, {DType::kBool});
+  Ints dims(x.rank(), 1);
+  dims[axis] = -1;
+  Value mask = kReshape({kTensorScatterUpdate({none, index, yes})}, {dims});
+  e.result(kMaskedFill({x, mask, e.x(2)}));
+}
+
+void expand_masked_fill(Expansion& e) {
+  Value x = e.x(0), v = e.x(2);
+  if (v.rank() != 0) value_error("masked_fill: value must be a scalar, got {}", v.type().str());
+  e.result(kSelect({e.x(1), cast_to(v, x.dtype()), x}));
+}
+
+void expand_scatter_nd(Expansion& e) {
+  Value zeros = filled(e.graph, 0, Shape(e.attrs.ints("shape")), e.x(1).dtype());
+  e.result(kTensorScatterAdd({zeros, e.x(0), e.x(1)}));
+}
+
+}  // namespace
+}  // namespace mycel::ops
