@@ -13,6 +13,8 @@ void ensure_kernels() {
     ops::register_conv_kernels();
     ops::register_pool_kernels();
     ops::register_loss_kernels();
+    ops::register_shape_kernels();
+    ops::register_index_kernels();
   });
 }
 

@@ -7,8 +7,8 @@
 
 #include "backend/cpu/function_kernel.h"
 #include "backend/cpu/kernel.h"
+#include "ops/all_kernels.cpu.h"
 #include "ops/shape/moves.h"
-#include "ops/shape/shape_kernels.h"
 #include "tensor/element.h"
 
 namespace mycel::ops {
