@@ -22,6 +22,7 @@ class LoopCtx {
   loops::Nest nest;
 
   int inputs() const { return static_cast<int>(in_types_.size()); }
+  int outputs() const { return static_cast<int>(out_types_.size()); }
   bool has(int i) const { return i < inputs() && in_types_[i]; }
   const Type& in_type(int i) const { return *in_types_[i]; }
   const Type& out_type(int j = 0) const { return out_types_[j]; }

@@ -136,6 +136,8 @@ struct OpDef {
   const char* alias = "";
   bool commutative = false;
   bool random = false;           // takes a key; never folded or merged
+  // Result 0 is the first operand's elements, in order, under another shape: nothing runs, memory is shared.
+  bool view = false;
   bool side_effect = false;      // printed, asserted: kept and ordered
   bool internal = false;         // no public function: gradient kernels and the like
 

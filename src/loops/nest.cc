@@ -89,6 +89,11 @@ Expr* Nest::Impl::add(Op op, DType dtype, std::initializer_list<Expr*> args, int
 Nest::Nest(std::string name) : impl_(std::make_unique<Impl>(std::move(name))) { impl_->self = this; }
 Nest::~Nest() = default;
 Nest::Nest(Nest&& o) noexcept : impl_(std::move(o.impl_)) { impl_->self = this; }
+Nest& Nest::operator=(Nest&& o) noexcept {
+  impl_ = std::move(o.impl_);
+  impl_->self = this;
+  return *this;
+}
 
 namespace {
 

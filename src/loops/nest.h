@@ -54,6 +54,7 @@ class Nest {
   explicit Nest(std::string name);
   ~Nest();
   Nest(Nest&&) noexcept;
+  Nest& operator=(Nest&&) noexcept;
 
   // Buffers are declared in the order in which the caller passes pointers.
   Buf input(DType dtype);

@@ -6,6 +6,7 @@
 #include "ir/core_ops.h"
 #include "ir/op.h"
 #include "ops/elementwise/elementwise.h"
+#include "ops/fused/fused.h"
 #include "ops/reduce/reduce.h"
 #include "ops/shape/shape.h"
 
@@ -16,19 +17,22 @@ void register_rooms() {
   register_elementwise();
   register_reduce();
   register_shape();
+  register_index();
   register_control();
+  register_fused();
 }
 
 void name_core_ops() {
   ir::CoreOps core;
   core.constant = &ir::op_of(kConstant);
-  core.full = &ir::op_of(kFull);
+  core.full = &ir::op_of(kFillConstant);
   core.cast = &ir::op_of(kCast);
   core.add = &ir::op_of(kAdd);
   core.negative = &ir::op_of(kNeg);
   core.sum_to = &ir::op_of(kSumTo);
   core.broadcast_to = &ir::op_of(kBroadcastTo);
   core.zeros_like = &ir::op_of(kZerosLike);
+  core.fused = &ir::op_of(kFused);
   ir::set_core_ops(core);
 }
 

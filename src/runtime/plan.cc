@@ -169,7 +169,7 @@ std::shared_ptr<const Plan> Plan::build(const ir::Graph& g, const PlanOptions& o
 
 namespace {
 
-void check_args(const ir::Types& types, const Tensors& args) {
+void check_args(const ir::Types& types, std::span<const Tensor> args) {
   if (args.size() != types.size()) {
     value_error("compiled graph: {} arguments given, takes {}", args.size(), types.size());
   }
@@ -221,7 +221,7 @@ Tensor Plan::as_tensor(int value, std::span<const Tensor> args, std::span<const 
   return Tensor(impl);
 }
 
-Tensors Plan::run(Tensors args) const {
+Tensors Plan::run(std::span<const Tensor> args) const {
   check_args(param_types_, args);
   Ref<Storage> arena = stats_.arena_bytes ? Storage::allocate(stats_.arena_bytes) : nullptr;
   char* base = arena ? static_cast<char*>(arena->data()) : nullptr;

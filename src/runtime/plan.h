@@ -32,9 +32,9 @@ class Plan {
   // All dimensions must be known, or every node runs through the dispatcher.
   static std::shared_ptr<const Plan> build(const ir::Graph& g, const PlanOptions& options = {});
 
-  // `args` are concrete, of the types of the graph's parameters (checked). Donated ones may be overwritten:
-  // move them in.
-  Tensors run(Tensors args) const;
+  // `args` are concrete, of the types of the graph's parameters (checked). A donated one may be overwritten
+  // when `args` holds the only reference to it.
+  Tensors run(std::span<const Tensor> args) const;
   const PlanStats& stats() const { return stats_; }
   // One line per step: op, implementation, operands, place.
   std::string str() const;

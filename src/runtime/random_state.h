@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "tensor/tensor.h"
 
@@ -21,6 +22,20 @@ void set_random_state(RandomState state);
 
 // The next key, uint32[2], for the random room's ops. `op_seed` (published seed attributes) is mixed in.
 Tensor next_key(uint64_t op_seed = 0);
+
+// While one of these lives, next_key in this thread asks `draw` instead: a compiled function takes the keys
+// of its random ops as inputs, so that it draws the same bits as the same code run eagerly.
+class KeySource {
+ public:
+  explicit KeySource(std::function<Tensor(uint64_t op_seed)> draw);
+  ~KeySource();
+  KeySource(const KeySource&) = delete;
+
+ private:
+  friend Tensor next_key(uint64_t);
+  std::function<Tensor(uint64_t)> draw_;
+  KeySource* outer_;
+};
 
 // A key that depends only on the arguments: for initializers and data order.
 Tensor derive_key(uint64_t seed, uint64_t stream);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "ir/core_ops.h"
 #include "runtime/dispatch.h"
+#include "runtime/tape_cache.h"
 #include "runtime/trace.h"
 
 namespace mycel::runtime {
@@ -72,7 +73,8 @@ void record(Tape& tape, const Fn& f, std::span<const Tensor> args, const std::ve
   }
 }
 
-Tensors run_backward(const Tape& tape, const autodiff::Backward& b, std::span<const Tensor> seeds) {
+Tensors run_backward(const Tape& tape, const BackwardProgram& program, std::span<const Tensor> seeds) {
+  const autodiff::Backward& b = program.backward;
   Tensors in;
   for (const ir::Value& r : b.residuals) in.push_back(tape.recorder.primal_of(r));
   for (size_t i = 0; i < b.seeded.size(); ++i) {
@@ -86,7 +88,12 @@ Tensors run_backward(const Tape& tape, const autodiff::Backward& b, std::span<co
                      ? seed
                      : call1(*ir::core_ops().cast, {seed}, {tape.values[i].dtype()}));
   }
-  return run_graph(*b.graph, in);
+  bool plain = true;
+  for (Tensor& t : in) {
+    live_trace(t);
+    plain &= t.concrete();
+  }
+  return plain && program.plan ? program.plan->run(in) : run_graph(*b.graph, in);
 }
 
 }  // namespace
@@ -94,7 +101,7 @@ Tensors run_backward(const Tape& tape, const autodiff::Backward& b, std::span<co
 Grads value_and_grad(const Fn& f, std::span<const Tensor> args, const GradOptions& o) {
   Tape tape;
   record(tape, f, args, o.wrt, o.variables, o.has_aux);
-  autodiff::Backward b = autodiff::backward(tape.recorder.graph(), tape.wrt);
+  BackwardProgram b = backward_program(tape.recorder.graph_ptr(), tape.wrt);
   Tensors grads = run_backward(tape, b, o.seeds);
   Grads out;
   out.values = tape.values;
@@ -108,7 +115,7 @@ Pullback vjp(const Fn& f, std::span<const Tensor> args) {
   std::vector<int> all(args.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
   record(*tape, f, args, all, {}, false);
-  auto b = std::make_shared<autodiff::Backward>(autodiff::backward(tape->recorder.graph(), tape->wrt));
+  auto b = std::make_shared<BackwardProgram>(backward_program(tape->recorder.graph_ptr(), tape->wrt));
   return {tape->values,
           [tape, b](std::span<const Tensor> seeds) { return run_backward(*tape, *b, seeds); }};
 }

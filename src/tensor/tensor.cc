@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 #include "base/error.h"
 #include "base/memory_limit.h"
@@ -41,13 +40,14 @@ void repeat_first(void* data, size_t element, size_t bytes) {
 }  // namespace
 
 Tensor Tensor::empty(DType dtype, const Shape& shape) {
+  const size_t bytes = bytes_of(dtype, shape);
   try {
-    Ref<Storage> storage = Storage::allocate(bytes_of(dtype, shape));
+    Ref<Storage> storage = Storage::allocate(bytes);
     void* data = storage->data();
     return over(std::move(storage), data, dtype, shape);
-  } catch (const std::bad_alloc&) {
-    fail(ErrorKind::kMemory, "out of memory: the system refused the bookkeeping of {}{}",
-         name_of(dtype), shape.str());
+  } catch (UserError& e) {
+    e.prefix(fmt::format("{}{}: ", name_of(dtype), shape.str()));
+    throw;
   }
 }
 

@@ -1,4 +1,6 @@
 // Comparisons and the questions asked of one number; the results are bool.
+#include <cmath>
+
 #include "ir/adjoint.h"
 #include "ir/type_rule.h"
 #include "ops/elementwise/elementwise.h"

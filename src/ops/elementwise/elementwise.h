@@ -17,7 +17,8 @@ extern const OpDef kCast;  // attr dtype
 // Arithmetic (NumPy broadcasting and promotion). kDiv is true division: integers give float32.
 extern const OpDef kAdd, kSub, kMul, kDiv, kNeg;
 extern const OpDef kFloorDiv, kFloorMod, kTruncateDiv, kTruncateMod;
-extern const OpDef kPow, kMaximum, kMinimum, kSquare, kSqrt, kRsqrt, kReciprocal, kAbs, kSign;
+extern const OpDef kPow, kMaximum, kMinimum, kSquare, kSqrt, kRsqrt, kReciprocal, kAbs, kSign, kSgn;
+extern const OpDef kMulNoNan, kSquaredDifference;
 
 // Exponentials, logarithms, trigonometry, special functions.
 extern const OpDef kExp, kExpm1, kExp2, kLog, kLog1p, kLog2, kLog10, kLogaddexp;

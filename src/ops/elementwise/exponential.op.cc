@@ -1,4 +1,6 @@
 // Exponentials and logarithms.
+#include <cmath>
+
 #include "ir/adjoint.h"
 #include "ir/type_rule.h"
 #include "ops/elementwise/elementwise.h"

@@ -12,6 +12,8 @@ void register_comparison();
 void register_logic();
 void register_activation();
 void register_selection();
+void register_blend();
+void register_more_activations();
 void register_complex();
 void register_special();
 void register_bessel();

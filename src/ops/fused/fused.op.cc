@@ -10,7 +10,8 @@ namespace mycel::ops {
 namespace {
 
 // The formulas of the members, composed: what was stored between two ops stays in a register. A member's
-// result is brought to its dtype, as storing it would have done.
+// result is brought to its dtype; a 16-bit float keeps the float32 it was computed in, which only differs
+// by the rounding that storing it would have added.
 void compose(const ir::Graph& body, std::span<const loops::Val> in, std::span<loops::Val> out) {
   std::vector<std::vector<loops::Val>> values(body.size());
   for (size_t i = 0; i < body.params().size(); ++i) values[body.params()[i].node->id] = {in[i]};
@@ -19,7 +20,7 @@ void compose(const ir::Graph& body, std::span<const loops::Val> in, std::span<lo
     std::vector<loops::Val> x, y(n.types.size());
     for (const ir::Value& v : n.inputs) x.push_back(values[v.node->id][v.index]);
     n.op->def.scalar.fn(x.data(), n.attrs, y.data());
-    for (size_t j = 0; j < y.size(); ++j) y[j] = loops::as_stored(y[j], n.types[j].dtype);
+    for (size_t j = 0; j < y.size(); ++j) y[j] = loops::cast(y[j], n.types[j].dtype);
     values[n.id] = std::move(y);
   }
   for (size_t j = 0; j < out.size(); ++j) {

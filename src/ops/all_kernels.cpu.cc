@@ -1,0 +1,19 @@
+#include "ops/all_kernels.cpu.h"
+
+#include <mutex>
+
+#include "backend/cpu/kernel.h"
+
+namespace mycel::cpu {
+
+void ensure_kernels() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    ops::register_matmul_kernels();
+    ops::register_conv_kernels();
+    ops::register_pool_kernels();
+    ops::register_loss_kernels();
+  });
+}
+
+}  // namespace mycel::cpu

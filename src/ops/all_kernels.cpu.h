@@ -1,0 +1,12 @@
+// The contents page of the CPU kernels: one function per room that has vendor or host kernels. Called by
+// cpu::ensure_kernels; rooms whose records are loop rules and formulas alone need none.
+#pragma once
+
+namespace mycel::ops {
+
+void register_matmul_kernels();
+void register_conv_kernels();
+void register_pool_kernels();
+void register_loss_kernels();
+
+}  // namespace mycel::ops

@@ -1,0 +1,20 @@
+// Index room: ops whose result places depend on values: gathering, scattering, sorting, searching, segments.
+// An index out of range is a UserError (IndexError) raised at the call; negative indices count from the end.
+// Equal indices are applied in order, so every result is deterministic.
+#pragma once
+
+#include "ir/op_def.h"
+
+namespace mycel::ops {
+
+using ir::OpDef;
+
+// gather.op.cc
+extern const OpDef kGather, kGatherD, kGatherNd, kIndexSelect, kTake, kOneHot;
+// scatter.op.cc
+extern const OpDef kAxisScatterAdd, kIndexAdd, kIndexFill, kMaskedFill;
+extern const OpDef kTensorScatterUpdate, kTensorScatterAdd, kTensorScatterSub, kTensorScatterMul, kTensorScatterDiv;
+extern const OpDef kTensorScatterMin, kTensorScatterMax, kScatterNd;
+extern const OpDef kElementsScatterAdd;
+
+}  // namespace mycel::ops

@@ -1,0 +1,16 @@
+// The index room's list of records.
+#include "ops/index/index.h"
+
+#include "ir/op.h"
+#include "ops/all_ops.h"
+
+namespace mycel::ops {
+
+void register_index() {
+  ir::register_ops({&kGather, &kGatherD, &kGatherNd, &kIndexSelect, &kTake, &kOneHot});
+  ir::register_ops({&kAxisScatterAdd, &kElementsScatterAdd, &kIndexAdd, &kIndexFill, &kMaskedFill, &kTensorScatterUpdate,
+                    &kTensorScatterAdd, &kTensorScatterSub, &kTensorScatterMul, &kTensorScatterDiv, &kTensorScatterMin,
+                    &kTensorScatterMax, &kScatterNd});
+}
+
+}  // namespace mycel::ops

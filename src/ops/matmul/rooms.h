@@ -1,0 +1,10 @@
+// The registration functions of the files of this room, called by register_matmul.
+#pragma once
+
+namespace mycel::ops {
+
+void register_products();
+void register_product_forms();
+void register_einsum();
+
+}  // namespace mycel::ops
