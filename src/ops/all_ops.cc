@@ -18,6 +18,9 @@ void register_rooms() {
   register_reduce();
   register_shape();
   register_index();
+  register_matmul();
+  register_conv();
+  register_pool();
   register_control();
   register_fused();
 }
