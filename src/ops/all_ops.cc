@@ -20,6 +20,10 @@ void register_rooms() {
   register_index();
   register_random();
   register_embedding();
+  register_matmul();
+  register_conv();
+  register_pool();
+  register_norm();
   register_control();
   register_fused();
 }
