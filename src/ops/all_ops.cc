@@ -22,6 +22,7 @@ void register_rooms() {
   register_conv();
   register_pool();
   register_norm();
+  register_loss();
   register_control();
   register_fused();
 }
