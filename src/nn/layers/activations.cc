@@ -5,7 +5,7 @@
 #include "nn/activation.h"
 #include "nn/arith.h"
 #include "nn/layer.h"
-#include "nn/layers/late.h"
+#include "nn/layers/calls.h"
 #include "nn/random.h"
 
 namespace mycel::nn {
@@ -102,7 +102,7 @@ constexpr LayerDef kRReLU = check({
         [](Layer& l, Inputs x) {
           double low = l.args.real("lower"), high = l.args.real("upper");
           if (!l.training()) return ops::leaky_relu(x[0], (low + high) / 2);
-          Tensor u = random_uniform(x[0]);
+          Tensor u = random_uniform(x[0].shape(), x[0].dtype());
           Tensor slope = low + (high - low) * u;
           return ops::select(ops::less(x[0], number(x[0], 0)), slope * x[0], x[0]);
         },

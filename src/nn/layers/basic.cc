@@ -2,7 +2,7 @@
 #include "mycel/ops.h"
 #include "nn/arith.h"
 #include "nn/layer.h"
-#include "nn/layers/late.h"
+#include "nn/layers/calls.h"
 #include "nn/random.h"
 
 namespace mycel::nn {
@@ -62,15 +62,6 @@ constexpr LayerDef kBiDense = check({
         },
 });
 
-// Zeroes with probability p and scales the rest; `mask_shape` 1 where a whole dim shares one decision.
-Tensor drop(const Tensor& x, double p, const Shape& mask_shape) {
-  if (p == 0) return x;
-  if (p == 1) return ops::zeros_like(x);
-  Tensor u = random_uniform(mask_shape);
-  Tensor keep = ops::cast(ops::greater_equal(u, number(u, p)), x.dtype());
-  return x * (keep * (1 / (1 - p)));
-}
-
 constexpr LayerDef kDropout = check({
     .name = "Dropout",
     .doc = "While training, zeroes elements with probability 1 - keep_prob (or p, when given) and divides the rest by the "
@@ -83,7 +74,10 @@ constexpr LayerDef kDropout = check({
           if (!is_float(l.args.dtype("dtype"))) l.fail("'dtype' must be a float, got {}", name_of(l.args.dtype("dtype")));
         },
     .construct =
-        [](Layer& l, Inputs x) { return l.training() ? drop(x[0], l.kept<double>(), x[0].shape()) : x[0]; },
+        [](Layer& l, Inputs x) {
+          double p = l.kept<double>();
+          return l.training() && p > 0 ? random_dropout(x[0], p) : x[0];
+        },
 });
 
 // Drops whole channels of x with `spatial` dims after them.
@@ -92,10 +86,8 @@ Tensor drop_channels(Layer& l, const Tensor& x, int spatial) {
   if (rank != spatial + 2 && !(spatial < 3 && rank == spatial + 1)) {
     l.fail("x must have {} dims (a batch), got {}", spatial + 2, x.describe());
   }
-  if (!l.training()) return x;
-  Shape mask = x.shape();
-  for (int d = rank - spatial; d < rank; ++d) mask.set(d, 1);
-  return drop(x, l.args.real("p"), mask);
+  double p = l.args.real("p");
+  return l.training() && p > 0 ? random_channel_dropout(x, p, rank - spatial) : x;
 }
 
 void check_p(Layer& l) { l.args.within("p", 0, 1); }

@@ -2,7 +2,7 @@
 #include "mycel/ops.h"
 #include "nn/arith.h"
 #include "nn/layer.h"
-#include "nn/layers/late.h"
+#include "nn/layers/calls.h"
 
 namespace mycel::nn {
 namespace {
