@@ -21,6 +21,7 @@ void register_rooms() {
   register_matmul();
   register_conv();
   register_pool();
+  register_norm();
   register_control();
   register_fused();
 }
