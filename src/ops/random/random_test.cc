@@ -147,7 +147,9 @@ TEST(Random, GammaAndPoissonMoments) {
     Moments m = moments(run1("keyed_poisson", {key(1, 1), Tensor::full(DType::kFloat32, {kMany}, rate)}));
     EXPECT_NEAR(m.mean, rate, kFar * std::sqrt(rate / kMany) + 1e-12) << rate;
     EXPECT_NEAR(m.variance, rate, 0.03 * rate + 1e-12) << rate;
-    if (rate > 0) EXPECT_NEAR(m.skew, 1 / std::sqrt(rate), 0.1) << rate;
+    if (rate > 0) {
+      EXPECT_NEAR(m.skew, 1 / std::sqrt(rate), 0.1) << rate;
+    }
   }
   EXPECT_TRUE(std::isnan(run1("keyed_poisson", {key(1, 1), of<float>({-1})}).data<float>()[0]));
 }
