@@ -18,6 +18,8 @@ void register_rooms() {
   register_reduce();
   register_shape();
   register_index();
+  register_random();
+  register_embedding();
   register_matmul();
   register_conv();
   register_pool();
