@@ -8,7 +8,6 @@ namespace {
 std::mutex g_mutex;
 RandomState g_state;
 thread_local KeySource* g_source = nullptr;
-thread_local KeySource* g_source = nullptr;
 
 // Finalizer of splitmix64: a bijection of 64-bit words that spreads neighbouring counters (Steele et al.,
 // "Fast splittable pseudorandom number generators", 2014).
@@ -47,13 +46,7 @@ KeySource::KeySource(std::function<Tensor(uint64_t)> draw) : draw_(std::move(dra
 }
 KeySource::~KeySource() { g_source = outer_; }
 
-KeySource::KeySource(std::function<Tensor(uint64_t)> source) : source_(std::move(source)), outer_(g_source) {
-  g_source = this;
-}
-KeySource::~KeySource() { g_source = outer_; }
-
 Tensor next_key(uint64_t op_seed) {
-  if (g_source) return g_source->source_(op_seed);
   if (g_source) return g_source->draw_(op_seed);
   RandomState now;
   {

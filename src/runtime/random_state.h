@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <functional>
 
 #include "tensor/tensor.h"
 
@@ -20,20 +19,6 @@ struct RandomState {
 void set_seed(uint64_t seed);
 RandomState random_state();
 void set_random_state(RandomState state);
-
-// While one of these lives, next_key on this thread asks `source` instead: a compiler makes keys inputs of
-// the graph, so that every run draws fresh ones.
-class KeySource {
- public:
-  explicit KeySource(std::function<Tensor(uint64_t op_seed)> source);
-  ~KeySource();
-  KeySource(const KeySource&) = delete;
-
- private:
-  std::function<Tensor(uint64_t)> source_;
-  KeySource* outer_;
-  friend Tensor next_key(uint64_t);
-};
 
 // The next key, uint32[2], for the random room's ops. `op_seed` (published seed attributes) is mixed in.
 Tensor next_key(uint64_t op_seed = 0);
