@@ -17,8 +17,8 @@ struct Config {
   bool deterministic = false;
 };
 
-// Reads a Config through `lookup` (variable name to its text, or null when unset). ValueError naming the
-// variable, its text and what is allowed.
+// Reads a Config through `lookup` (variable name to its text, or null when unset). ValueError
+// naming the variable, its text and what is allowed.
 Config read_config(const std::function<const char*(const char*)>& lookup);
 
 // The settings in force. Throws as read_config does while the environment holds a bad value.

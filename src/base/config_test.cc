@@ -1,9 +1,9 @@
 #include "base/config.h"
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 

@@ -1,9 +1,5 @@
 #include "base/file_io.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -11,6 +7,10 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -53,7 +53,8 @@ std::string temporary_prefix(const std::string& target) {
 void remove_leftovers(const std::string& target) {
   const std::string prefix = temporary_prefix(target);
   std::error_code ignored;  // an unreadable folder only means that nothing is tidied
-  for (fs::directory_iterator it(folder_of(target), ignored), end; it != end; it.increment(ignored)) {
+  for (fs::directory_iterator it(folder_of(target), ignored), end; it != end;
+       it.increment(ignored)) {
     if (ignored) return;
     if (!it->path().filename().string().starts_with(prefix)) continue;
     const std::string path = it->path().string();
@@ -113,10 +114,10 @@ void AtomicFile::open_temporary() {
       if (error == EEXIST) continue;  // a leftover of a process with our number
       fail_because("write", error);
     }
-    // Between open and lock another writer may have taken ours for a leftover: then make a new one. A
-    // file system without locks (ENOLCK, EOPNOTSUPP) only loses the protection against that.
+    // Between open and lock another writer may have taken ours for a leftover: then make a new one.
+    // A file system without locks (ENOLCK, EOPNOTSUPP) only loses the protection against that.
     uninterrupted([&] { return flock(fd_, LOCK_EX); });
-    struct stat info {};
+    struct stat info{};
     if (ops().fstat(fd_, &info) != 0) fail_because("write", errno);
     if (info.st_nlink > 0) return;
     discard();
@@ -141,7 +142,8 @@ void AtomicFile::write(const void* data, size_t bytes) {
   MYCEL_CHECK(fd_ >= 0, "write to '{}' after commit", path_);
   const char* from = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t n = uninterrupted([&] { return ops().write(fd_, from, std::min(bytes, kPiece)); });
+    const ssize_t n =
+        uninterrupted([&] { return ops().write(fd_, from, std::min(bytes, kPiece)); });
     if (n < 0) fail_because("write", errno);
     if (n == 0) fail_because("write", EIO);  // no progress and no reason: do not try for ever
     from += n;
@@ -156,8 +158,9 @@ void AtomicFile::commit() {
   temporary_.clear();
   ops().close(fd_);  // after the rename: closing gives up the lock; the data is already synced
   fd_ = -1;
-  const int folder = uninterrupted(
-      [&] { return ops().open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0); });
+  const int folder = uninterrupted([&] {
+    return ops().open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  });
   const int synced = folder < 0 ? -1 : uninterrupted([&] { return ops().fsync(folder); });
   const int error = errno;
   if (folder >= 0) ops().close(folder);
@@ -171,10 +174,10 @@ void AtomicFile::commit() {
 
 InputFile::InputFile(const std::string& path) : path_(path) {
   // Not blocking, for the sake of a named pipe, which is refused below.
-  fd_ = uninterrupted(
-      [&] { return ops().open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0); });
+  fd_ =
+      uninterrupted([&] { return ops().open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0); });
   if (fd_ < 0) fail(ErrorKind::kOs, "cannot read '{}': {}", path_, reason(errno));
-  struct stat info {};
+  struct stat info{};
   const bool known = ops().fstat(fd_, &info) == 0;
   if (known && S_ISREG(info.st_mode)) {
     size_ = static_cast<uint64_t>(info.st_size);
@@ -182,7 +185,8 @@ InputFile::InputFile(const std::string& path) : path_(path) {
   }
   const int error = errno;
   ops().close(fd_);
-  fail(ErrorKind::kOs, "cannot read '{}': {}", path_, known ? "it is not a regular file" : reason(error));
+  fail(ErrorKind::kOs, "cannot read '{}': {}", path_,
+       known ? "it is not a regular file" : reason(error));
 }
 
 InputFile::~InputFile() { ops().close(fd_); }
@@ -190,9 +194,8 @@ InputFile::~InputFile() { ops().close(fd_); }
 void InputFile::read_at(uint64_t offset, void* out, size_t bytes) const {
   char* to = static_cast<char*>(out);
   while (bytes > 0) {
-    const ssize_t n = uninterrupted([&] {
-      return ops().pread(fd_, to, std::min(bytes, kPiece), static_cast<off_t>(offset));
-    });
+    const ssize_t n = uninterrupted(
+        [&] { return ops().pread(fd_, to, std::min(bytes, kPiece), static_cast<off_t>(offset)); });
     if (n < 0) fail(ErrorKind::kOs, "cannot read '{}': {}", path_, reason(errno));
     if (n == 0) {
       fail(ErrorKind::kOs, "cannot read '{}': it ends at byte {} although it had {} bytes", path_,

@@ -1,14 +1,14 @@
-// Files that are either wholly there or not at all: AtomicFile writes beside the target, syncs, then
-// renames, so that a reader (or a crash at any instant) sees the old or the new content, never a part.
-// All system calls go through a table that tests replace to make them fail.
+// Files that are either wholly there or not at all: AtomicFile writes beside the target, syncs,
+// then renames, so that a reader (or a crash at any instant) sees the old or the new content, never
+// a part. All system calls go through a table that tests replace to make them fail.
 #pragma once
-
-#include <sys/stat.h>
-#include <sys/types.h>
 
 #include <cstdint>
 #include <functional>
 #include <string>
+
+#include <sys/stat.h>
+#include <sys/types.h>
 
 namespace mycel {
 
@@ -25,8 +25,8 @@ struct FileOps {
 };
 
 FileOps system_file_ops();
-// Every file operation from now on goes through `ops`, which the caller keeps alive; null goes back to
-// the system. For tests, on one thread.
+// Every file operation from now on goes through `ops`, which the caller keeps alive; null goes back
+// to the system. For tests, on one thread.
 void set_file_ops_for_test(const FileOps* ops);
 
 // One file being replaced. Everything throws UserError kOs naming the file and the reason.
@@ -41,8 +41,8 @@ class AtomicFile {
   ~AtomicFile();
 
   void write(const void* data, size_t bytes);
-  // Makes the content durable, then visible. When only the last step, syncing the folder, fails, the
-  // new file is in place and the error says that a power failure may still undo it.
+  // Makes the content durable, then visible. When only the last step, syncing the folder, fails,
+  // the new file is in place and the error says that a power failure may still undo it.
   void commit();
 
  private:
@@ -65,7 +65,8 @@ class InputFile {
   ~InputFile();
 
   uint64_t size() const { return size_; }
-  // Exactly `bytes` bytes from `offset`; an error when the file has become shorter since it was opened.
+  // Exactly `bytes` bytes from `offset`; an error when the file has become shorter since it was
+  // opened.
   void read_at(uint64_t offset, void* out, size_t bytes) const;
 
  private:

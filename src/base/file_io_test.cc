@@ -1,14 +1,14 @@
 #include "base/file_io.h"
 
-#include <fcntl.h>
-#include <gtest/gtest.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -143,7 +143,9 @@ TEST_F(FileIo, ShortWritesAndSignals) {
 TEST_F(FileIo, OrderOfTheSteps) {
   std::string steps;
   const FileOps system = system_file_ops();
-  ops_.write = [&](int fd, const void* d, size_t n) { return steps += 'w', system.write(fd, d, n); };
+  ops_.write = [&](int fd, const void* d, size_t n) {
+    return steps += 'w', system.write(fd, d, n);
+  };
   ops_.fsync = [&](int fd) { return steps += 's', system.fsync(fd); };
   ops_.rename = [&](const char* a, const char* b) { return steps += 'r', system.rename(a, b); };
   inject();

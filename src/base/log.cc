@@ -69,8 +69,10 @@ LogSettings read_log_settings(const std::function<const char*(const char*)>& loo
   };
   const char* level = given("MYCEL_LOG_LEVEL");
   const char* number = given("GLOG_v");
-  if (level) s.level = parse_level("MYCEL_LOG_LEVEL", level, kLevels);
-  else if (number) s.level = parse_level("GLOG_v", number, kNumbers);
+  if (level)
+    s.level = parse_level("MYCEL_LOG_LEVEL", level, kLevels);
+  else if (number)
+    s.level = parse_level("GLOG_v", number, kNumbers);
   const char* channels = given("MYCEL_LOG");
   if (channels) s.channels = split_channels(channels);
   s.all = channels ? std::strcmp(channels, "all") == 0 : level || number;

@@ -1,7 +1,7 @@
 // Log lines for people who ask for them. Silent by default; the environment switches it on:
 //   MYCEL_LOG=compile,data     channels to show, or "all"
-//   MYCEL_LOG_LEVEL=debug|info|warning|error|off    what to show of them (info); alone: of all channels
-//   GLOG_v=0|1|2|3|4           the same in numbers (debug, info, warning, error, off)
+//   MYCEL_LOG_LEVEL=debug|info|warning|error|off    what to show of them (info); alone: of all
+//   channels GLOG_v=0|1|2|3|4           the same in numbers (debug, info, warning, error, off)
 // Ask log_enabled before composing a text: switched off, it costs one load.
 #pragma once
 

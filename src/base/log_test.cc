@@ -1,9 +1,9 @@
 #include "base/log.h"
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <regex>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 

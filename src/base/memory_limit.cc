@@ -1,12 +1,12 @@
 #include "base/memory_limit.h"
 
-#include <fmt/core.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+
+#include <fmt/core.h>
+#include <unistd.h>
 
 namespace mycel {
 namespace {

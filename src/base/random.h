@@ -1,6 +1,6 @@
-// Random numbers on the host: the counter-based generator Philox-4x32-10 (J. Salmon et al., "Parallel
-// random numbers: as easy as 1, 2, 3", SC 2011), which draws number i of a stream without its
-// predecessors, and a keyed permutation of [0, n) in constant memory for shuffling data sets.
+// Random numbers on the host: the counter-based generator Philox-4x32-10 (J. Salmon et al.,
+// "Parallel random numbers: as easy as 1, 2, 3", SC 2011), which draws number i of a stream without
+// its predecessors, and a keyed permutation of [0, n) in constant memory for shuffling data sets.
 #pragma once
 
 #include <array>
@@ -26,7 +26,8 @@ constexpr uint32x4 philox(uint32x2 key, uint32x4 counter) {
   return counter;
 }
 
-// A sequence of draws: key = seed, upper half of the counter = stream. Streams of one seed never meet.
+// A sequence of draws: key = seed, upper half of the counter = stream. Streams of one seed never
+// meet.
 class Philox {
  public:
   constexpr explicit Philox(uint64_t seed, uint64_t stream = 0) : seed_(seed), stream_(stream) {}

@@ -1,10 +1,10 @@
 #include "base/random.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <map>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace mycel {
 namespace {

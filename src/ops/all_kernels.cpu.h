@@ -8,5 +8,7 @@ void register_matmul_kernels();
 void register_conv_kernels();
 void register_pool_kernels();
 void register_loss_kernels();
+void register_shape_kernels();
+void register_index_kernels();
 
 }  // namespace mycel::ops

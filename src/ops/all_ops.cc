@@ -17,6 +17,11 @@ void register_rooms() {
   register_elementwise();
   register_reduce();
   register_shape();
+  register_index();
+  register_matmul();
+  register_conv();
+  register_pool();
+  register_norm();
   register_control();
   register_fused();
 }
@@ -24,7 +29,7 @@ void register_rooms() {
 void name_core_ops() {
   ir::CoreOps core;
   core.constant = &ir::op_of(kConstant);
-  core.full = &ir::op_of(kFull);
+  core.full = &ir::op_of(kFillConstant);
   core.cast = &ir::op_of(kCast);
   core.add = &ir::op_of(kAdd);
   core.negative = &ir::op_of(kNeg);

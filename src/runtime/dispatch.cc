@@ -132,7 +132,7 @@ std::unique_ptr<Entry> make_entry(const ir::Op& op, size_t hash, std::span<const
     e->static_shapes &= t.shape.known();
     e->empty_result &= t.shape.known() && t.shape.size() == 0;
   }
-  if (e->empty_result) return e;
+  if (e->empty_result || op.def.view) return e;
   cpu::Chosen chosen = cpu::choose({op, types, e->out, e->full});
   e->prepared = chosen.prepared;
   e->host = chosen.host;
@@ -181,6 +181,10 @@ Tensors run_entry(const Entry& e, std::span<const Tensor> in) {
   Tensors out(e.out.size());
   if (e.empty_result) {
     for (size_t j = 0; j < out.size(); ++j) out[j] = Tensor::empty(e.out[j].dtype, e.out[j].shape);
+    return out;
+  }
+  if (e.op->def.view) {
+    out[0] = in[0].view(e.out[0].shape);
     return out;
   }
   if (e.prepared) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <map>
 
 #include "base/error.h"
@@ -27,12 +28,19 @@ class PlanBuilder {
     find_lifetimes();
     place_results();
     place_intermediates();
+    for (const auto& [view, of] : views_) plan_->places_[view] = plan_->places_[root(of)];
     return plan_;
   }
 
  private:
   const ir::Graph& graph() const { return *plan_->graph_; }
   int number(const Value& v) const { return v ? numbers_[v.node->id] + static_cast<int>(v.index) : -1; }
+
+  // The value whose bytes `v` is.
+  int root(int v) const {
+    for (auto it = views_.find(v); it != views_.end(); it = views_.find(v)) v = it->second;
+    return v;
+  }
 
   void number_values() {
     int next = 0;
@@ -60,6 +68,10 @@ class PlanBuilder {
     if (n.op == ir::core_ops().constant) {
       put(number({const_cast<Node*>(&n), 0}), {Plan::Place::kConstant, plan_->constants_.size()});
       plan_->constants_.push_back(n.attrs[0].tensor());
+      return;
+    }
+    if (n.op->def.view && n.types[0].shape.known()) {
+      views_[numbers_[n.id]] = number(n.inputs[0]);
       return;
     }
     Plan::Step s;
@@ -97,7 +109,7 @@ class PlanBuilder {
     for (size_t i = 0; i < plan_->steps_.size(); ++i) {
       for (int v : plan_->steps_[i].out) first_[v] = last_[v] = static_cast<int>(i);
       for (int v : plan_->steps_[i].in) {
-        if (v >= 0) last_[v] = static_cast<int>(i);
+        if (v >= 0) last_[root(v)] = static_cast<int>(i);
       }
     }
   }
@@ -111,7 +123,7 @@ class PlanBuilder {
       for (int v : plan_->steps_[i].out) producer[v] = static_cast<int>(i);
     }
     for (size_t r = 0; r < plan_->results_.size(); ++r) {
-      int v = plan_->results_[r];
+      int v = root(plan_->results_[r]);
       if (placed_[v] || held_[v]) continue;
       put(v, {Plan::Place::kResult, r});
       donate(plan_->steps_[producer[v]], v, taken);
@@ -121,12 +133,12 @@ class PlanBuilder {
   void donate(Plan::Step& s, int result, std::vector<bool>& taken) {
     if (s.out.size() == 0) return;
     for (size_t k = 0; k < s.in.size(); ++k) {
-      int v = s.in[k];
+      int v = s.in[k] < 0 ? -1 : root(s.in[k]);
       if (v < 0 || plan_->places_[v].kind != Plan::Place::kParam) continue;
       size_t param = plan_->places_[v].index;
       bool donated = param < options_.donated.size() && options_.donated[param];
       bool is_result = false;
-      for (int other : plan_->results_) is_result |= other == v;
+      for (int other : plan_->results_) is_result |= root(other) == v;
       if (!donated || taken[param] || is_result || !(plan_->types_[v] == plan_->types_[result])) continue;
       if (last_[v] != first_[result] || !s.kernel->can_alias(static_cast<int>(k))) continue;
       taken[param] = true;
@@ -159,6 +171,7 @@ class PlanBuilder {
   std::shared_ptr<Plan> plan_;
   const PlanOptions& options_;
   std::vector<int> numbers_;  // first value number by node id
+  std::map<int, int> views_;  // value -> the value that it is another shape of
   std::vector<bool> placed_, held_;
   std::vector<int> first_, last_;
 };
@@ -182,6 +195,12 @@ void check_args(const ir::Types& types, std::span<const Tensor> args) {
       value_error("compiled graph: argument {} is {}, takes {}", i, args[i].describe(), types[i].str());
     }
   }
+}
+
+Tensor copy_of(const Tensor& t) {
+  Tensor out = Tensor::empty(t.dtype(), t.shape());
+  std::memcpy(out.mutable_raw(), t.raw(), t.bytes());
+  return out;
 }
 
 }  // namespace
@@ -209,10 +228,13 @@ Tensor Plan::as_tensor(int value, std::span<const Tensor> args, std::span<const 
                        std::span<const Tensor> held, const Ref<Storage>& arena) const {
   if (value < 0) return {};
   const Place& p = places_[value];
-  if (p.kind == Place::kParam) return args[p.index];
-  if (p.kind == Place::kConstant) return constants_[p.index];
-  if (p.kind == Place::kResult) return results[p.index];
-  if (p.kind == Place::kHeld) return held[p.index];
+  auto shaped = [&](const Tensor& t) {
+    return t.shape() == types_[value].shape || !types_[value].shape.known() ? t : t.view(types_[value].shape);
+  };
+  if (p.kind == Place::kParam) return shaped(args[p.index]);
+  if (p.kind == Place::kConstant) return shaped(constants_[p.index]);
+  if (p.kind == Place::kResult) return shaped(results[p.index]);
+  if (p.kind == Place::kHeld) return shaped(held[p.index]);
   auto impl = make_ref<TensorImpl>();
   impl->dtype = types_[value].dtype;
   impl->shape = types_[value].shape;
@@ -229,9 +251,10 @@ Tensors Plan::run(std::span<const Tensor> args) const {
   for (size_t r = 0; r < results_.size(); ++r) {
     const Place& p = places_[results_[r]];
     if (p.kind != Place::kResult || p.index != r) continue;
+    MYCEL_CHECK(types_[results_[r]].shape.known(), "a planned result has an unknown shape");
     auto donor = donors_.find(r);
     if (donor != donors_.end() && args[donor->second].sole_owner()) {
-      results[r] = args[donor->second];
+      results[r] = args[donor->second].view(types_[results_[r]].shape);
     } else {
       results[r] = Tensor::empty(types_[results_[r]].dtype, types_[results_[r]].shape);
     }
@@ -250,6 +273,10 @@ Tensors Plan::run(std::span<const Tensor> args) const {
       in.clear();
       for (int v : s.in) in.push_back(as_tensor(v, args, results, held, arena));
       Tensors out = call(*s.op, in, s.attrs);
+      for (Tensor& t : out) {
+        // The arena's bytes are used again: what leaves a call must not live there.
+        if (arena && t.impl()->storage == arena) t = copy_of(t);
+      }
       for (size_t j = 0; j < s.out.size(); ++j) held[places_[s.out[j]].index] = std::move(out[j]);
     } catch (UserError& e) {
       if (s.loc) e.set_where("At " + ir::loc_text(s.loc));

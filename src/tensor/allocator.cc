@@ -1,8 +1,5 @@
 #include "tensor/allocator.h"
 
-#include <pthread.h>
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -13,6 +10,9 @@
 #include <mutex>
 #include <new>
 #include <vector>
+
+#include <pthread.h>
+#include <sys/mman.h>
 
 #include "base/error.h"
 #include "base/memory_limit.h"
@@ -38,7 +38,8 @@ constexpr size_t kThreadLimit = size_t{16} << 20;   // bytes that one thread may
 constexpr size_t kSharedLimit = size_t{256} << 20;  // bytes in the shared lists of small blocks
 constexpr int64_t kFlushAt = 64 << 10;              // statistics a thread may hold back
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kAskSystemAbove = size_t{64} << 20;  // where the question about free memory is worth it
+constexpr size_t kAskSystemAbove = size_t{64}
+                                   << 20;  // where the question about free memory is worth it
 
 struct FreeBlock {
   FreeBlock* next;
@@ -112,7 +113,8 @@ Shared& shared() {
 // ---- The system ----
 
 void* map_big(size_t capacity) {
-  // Aligned to a huge page, so that the kernel can back the block with them: fewer faults and misses.
+  // Aligned to a huge page, so that the kernel can back the block with them: fewer faults and
+  // misses.
   const size_t length = capacity + kHugePage;
   void* raw = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
@@ -142,8 +144,8 @@ void system_free(void* block, size_t capacity) noexcept {
 
 int64_t in_use_now();
 
-// True when a block of this length would make the process larger than the machine: Linux would promise
-// it and kill the process later. Memory handed out but not yet touched counts as used.
+// True when a block of this length would make the process larger than the machine: Linux would
+// promise it and kill the process later. Memory handed out but not yet touched counts as used.
 bool too_large(size_t bytes) {
   if (bytes > static_cast<size_t>(INT64_MAX)) return true;
   const double used = static_cast<double>(std::max<int64_t>(in_use_now(), 0));
@@ -247,7 +249,8 @@ ThreadCache* make_thread_cache() noexcept try {
 }
 
 ThreadCache* thread_cache() {
-  if (ThreadCache* t = t_cache) [[likely]] return t;
+  if (ThreadCache* t = t_cache) [[likely]]
+    return t;
   return make_thread_cache();
 }
 
@@ -306,7 +309,8 @@ BigBlock pop_oldest(Shared& s, size_t* capacity) {
   auto oldest = s.big.end();
   for (auto it = s.big.begin(); it != s.big.end(); ++it) {
     if (it->second.empty()) continue;
-    if (oldest == s.big.end() || it->second.front().stamp < oldest->second.front().stamp) oldest = it;
+    if (oldest == s.big.end() || it->second.front().stamp < oldest->second.front().stamp)
+      oldest = it;
   }
   const BigBlock b = oldest->second.front();
   oldest->second.pop_front();
@@ -402,7 +406,8 @@ void account_bytes(int64_t bytes) noexcept {
   if (delta > t->high.load(std::memory_order_relaxed)) {
     t->high.store(delta, std::memory_order_relaxed);
   }
-  if (delta > kFlushAt || delta < -kFlushAt) [[unlikely]] flush_statistics(*t);
+  if (delta > kFlushAt || delta < -kFlushAt) [[unlikely]]
+    flush_statistics(*t);
 }
 
 void* PooledObject::operator new(size_t bytes) {

@@ -1,13 +1,13 @@
 #include "tensor/allocator.h"
 
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/memory_limit.h"
@@ -71,7 +71,9 @@ TEST(Allocator, StatisticsCountBytes) {
 }
 
 TEST(Allocator, ReleaseEmptiesTheCache) {
-  { const Ref<Storage> big = Storage::allocate(size_t{9} << 20), small = Storage::allocate(100); }
+  {
+    const Ref<Storage> big = Storage::allocate(size_t{9} << 20), small = Storage::allocate(100);
+  }
   if (kCached) {
     EXPECT_GE(allocator_stats().cached, size_t{9} << 20);
   }
@@ -85,7 +87,9 @@ TEST(Allocator, BigCacheIsBounded) {
   const size_t one = bound / 3;  // never touched: costs address space only
   try {
     for (int i = 0; i < 8; ++i) {
-      { const Ref<Storage> s = Storage::allocate(one + static_cast<size_t>(i) * (one / 2)); }
+      {
+        const Ref<Storage> s = Storage::allocate(one + static_cast<size_t>(i) * (one / 2));
+      }
       EXPECT_LE(allocator_stats().cached, bound + (size_t{1} << 20));
     }
   } catch (const UserError& e) {
@@ -131,7 +135,8 @@ TEST(Allocator, HumanBytes) {
   EXPECT_EQ(human_bytes(0x1p70), "1.00 ZiB");
 }
 
-// A block's content must stay its owner's: each is filled with a pattern and checked before it goes.
+// A block's content must stay its owner's: each is filled with a pattern and checked before it
+// goes.
 void churn(uint64_t seed, int steps) {
   Philox draw(seed);
   struct Held {
@@ -230,7 +235,9 @@ TEST(Allocator, ForeignMemoryIsReleasedOnce) {
     EXPECT_EQ(released, 0);
   }
   EXPECT_EQ(released, 1);
-  { const Tensor borrowed = Tensor::wrap(data, DType::kFloat32, {4}, nullptr); }
+  {
+    const Tensor borrowed = Tensor::wrap(data, DType::kFloat32, {4}, nullptr);
+  }
 }
 
 }  // namespace

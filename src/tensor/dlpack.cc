@@ -30,21 +30,30 @@ DType dtype_of_type(DataType d) {
     const DataType mine = type_of(t);
     if (mine.code == d.code && mine.bits == d.bits && d.lanes == 1) return t;
   }
-  type_error("from_dlpack: elements of type code {} with {} bits and {} lanes are not supported", d.code,
-             d.bits, d.lanes);
+  type_error("from_dlpack: elements of type code {} with {} bits and {} lanes are not supported",
+             d.code, d.bits, d.lanes);
 }
 
 const char* device_name(int32_t type) {
   switch (type) {
-    case 2: return "CUDA";
-    case 3: return "CUDA host";
-    case 4: return "OpenCL";
-    case 7: return "Vulkan";
-    case 8: return "Metal";
-    case 10: return "ROCm";
-    case 13: return "CUDA managed";
-    case 14: return "oneAPI";
-    default: return "another";
+    case 2:
+      return "CUDA";
+    case 3:
+      return "CUDA host";
+    case 4:
+      return "OpenCL";
+    case 7:
+      return "Vulkan";
+    case 8:
+      return "Metal";
+    case 10:
+      return "ROCm";
+    case 13:
+      return "CUDA managed";
+    case 14:
+      return "oneAPI";
+    default:
+      return "another";
   }
 }
 
@@ -112,8 +121,9 @@ char* gather(const View& v, int d, const char* from, size_t element, char* to) {
 
 Shape checked_shape(const View& v) {
   if (v.device.type != kCpu) {
-    value_error("from_dlpack: the tensor is on device {} ({}); only CPU memory (device 1) can be shared",
-                v.device.type, device_name(v.device.type));
+    value_error(
+        "from_dlpack: the tensor is on device {} ({}); only CPU memory (device 1) can be shared",
+        v.device.type, device_name(v.device.type));
   }
   if (v.ndim < 0 || v.ndim > kMaxRank) {
     value_error("from_dlpack: the tensor has {} dims; 0 to {} are supported", v.ndim, kMaxRank);
@@ -143,8 +153,10 @@ Tensor imported(M* m) {
     return Tensor::wrap(first, dtype, shape, release);
   }
   Tensor copy = Tensor::empty(dtype, shape);
-  if (v.strides) gather(v, 0, first, size_of(dtype), static_cast<char*>(copy.mutable_raw()));
-  else std::memcpy(copy.mutable_raw(), first, copy.bytes());
+  if (v.strides)
+    gather(v, 0, first, size_of(dtype), static_cast<char*>(copy.mutable_raw()));
+  else
+    std::memcpy(copy.mutable_raw(), first, copy.bytes());
   release();
   return copy;
 }
@@ -169,8 +181,8 @@ Tensor import_tensor(Managed* m) { return imported(m); }
 Tensor import_tensor(ManagedVersioned* m) {
   // A new major version may move the fields behind the deleter.
   if (m->version.major != kOurVersion.major) {
-    value_error("from_dlpack: the struct has version {}.{}; version 1 is supported", m->version.major,
-                m->version.minor);
+    value_error("from_dlpack: the struct has version {}.{}; version 1 is supported",
+                m->version.major, m->version.minor);
   }
   return imported(m);
 }

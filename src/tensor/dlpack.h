@@ -1,6 +1,6 @@
-// DLPack (https://dmlc.github.io/dlpack): tensors shared with NumPy, PyTorch, JAX and others without a
-// copy. The structs below are our own statement of the published binary layout, both the one before
-// version 1 and the versioned one; the Python glue puts pointers to them into capsules.
+// DLPack (https://dmlc.github.io/dlpack): tensors shared with NumPy, PyTorch, JAX and others
+// without a copy. The structs below are our own statement of the published binary layout, both the
+// one before version 1 and the versioned one; the Python glue puts pointers to them into capsules.
 #pragma once
 
 #include <cstdint>
@@ -52,14 +52,15 @@ struct ManagedVersioned {  // DLManagedTensorVersioned
 };
 constexpr uint64_t kReadOnly = 1;  // in flags
 
-// Shares a concrete tensor's memory; it lives until the receiver calls the deleter. The versioned form is
-// marked read-only, because tensors are values that others may share.
+// Shares a concrete tensor's memory; it lives until the receiver calls the deleter. The versioned
+// form is marked read-only, because tensors are values that others may share.
 Managed* export_tensor(const Tensor& t);
 ManagedVersioned* export_versioned(const Tensor& t);
 
 // Takes over what another library exported: without a copy when it is row-major and aligned to its
 // elements, else with one. The deleter runs when the last tensor over the memory goes. On UserError
-// (another device, an element type or rank that Mycel lacks, a malformed struct) the caller keeps it.
+// (another device, an element type or rank that Mycel lacks, a malformed struct) the caller keeps
+// it.
 Tensor import_tensor(Managed* m);
 Tensor import_tensor(ManagedVersioned* m);
 

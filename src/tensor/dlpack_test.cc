@@ -1,9 +1,9 @@
 #include "tensor/dlpack.h"
 
-#include <gtest/gtest.h>
-
 #include <numeric>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 
@@ -15,8 +15,13 @@ struct Foreign {
   explicit Foreign(std::vector<int64_t> shape_, std::vector<int64_t> strides_ = {})
       : shape(std::move(shape_)), strides(std::move(strides_)) {
     std::iota(values, values + 64, 0.0f);
-    m.view = {values, {1, 0}, static_cast<int32_t>(shape.size()), {kFloat, 32, 1}, shape.data(),
-              strides.empty() ? nullptr : strides.data(), 0};
+    m.view = {values,
+              {1, 0},
+              static_cast<int32_t>(shape.size()),
+              {kFloat, 32, 1},
+              shape.data(),
+              strides.empty() ? nullptr : strides.data(),
+              0};
     m.context = this;
     m.deleter = [](Managed* self) { ++static_cast<Foreign*>(self->context)->released; };
   }
@@ -121,8 +126,9 @@ TEST(DLPack, EmptyAndScalar) {
 TEST(DLPack, RefusalsSayWhy) {
   Foreign gpu({2});
   gpu.m.view.device = {2, 0};
-  EXPECT_EQ(gpu.error(),
-            "from_dlpack: the tensor is on device 2 (CUDA); only CPU memory (device 1) can be shared");
+  EXPECT_EQ(
+      gpu.error(),
+      "from_dlpack: the tensor is on device 2 (CUDA); only CPU memory (device 1) can be shared");
   Foreign narrow({2});
   narrow.m.view.dtype = {kFloat, 8, 1};
   EXPECT_EQ(narrow.error(),

@@ -11,17 +11,23 @@ namespace mycel {
 namespace {
 
 constexpr std::string_view kNames[kDTypeCount] = {
-    "bool",   "int8",   "int16",   "int32",    "int64",   "uint8",   "uint16",    "uint32",
+    "bool",   "int8",    "int16",    "int32",   "int64",   "uint8",     "uint16",    "uint32",
     "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
 
-// The narrowest signed integer type of at least `bytes` bytes; float64 when there is none, as in NumPy.
+// The narrowest signed integer type of at least `bytes` bytes; float64 when there is none, as in
+// NumPy.
 DType signed_of(size_t bytes) {
   switch (bytes) {
-    case 1: return DType::kInt8;
-    case 2: return DType::kInt16;
-    case 4: return DType::kInt32;
-    case 8: return DType::kInt64;
-    default: return DType::kFloat64;
+    case 1:
+      return DType::kInt8;
+    case 2:
+      return DType::kInt16;
+    case 4:
+      return DType::kInt32;
+    case 8:
+      return DType::kInt64;
+    default:
+      return DType::kFloat64;
   }
 }
 
@@ -115,7 +121,8 @@ uint16_t float_to_half(float x) {
   }
   if (magnitude >= 0x477FF000u) return sign | 0x7C00u;  // 65520 and more round to infinity
   if (magnitude < 0x38800000u) {
-    // Below 2^-14: adding 0.5 leaves multiples of 2^-24 in the low mantissa bits, rounded by the FPU.
+    // Below 2^-14: adding 0.5 leaves multiples of 2^-24 in the low mantissa bits, rounded by the
+    // FPU.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3F000000u));
   }
@@ -135,21 +142,36 @@ uint16_t float_to_bfloat16(float x) {
 
 double element_as_double(const void* data, DType t, int64_t i) {
   switch (t) {
-    case DType::kBool: return load<uint8_t>(data, i) != 0;
-    case DType::kInt8: return load<int8_t>(data, i);
-    case DType::kInt16: return load<int16_t>(data, i);
-    case DType::kInt32: return load<int32_t>(data, i);
-    case DType::kInt64: return static_cast<double>(load<int64_t>(data, i));
-    case DType::kUInt8: return load<uint8_t>(data, i);
-    case DType::kUInt16: return load<uint16_t>(data, i);
-    case DType::kUInt32: return load<uint32_t>(data, i);
-    case DType::kUInt64: return static_cast<double>(load<uint64_t>(data, i));
-    case DType::kFloat16: return half_to_float(load<uint16_t>(data, i));
-    case DType::kBFloat16: return bfloat16_to_float(load<uint16_t>(data, i));
-    case DType::kFloat32: return load<float>(data, i);
-    case DType::kFloat64: return load<double>(data, i);
-    case DType::kComplex64: return load<std::complex<float>>(data, i).real();
-    case DType::kComplex128: return load<std::complex<double>>(data, i).real();
+    case DType::kBool:
+      return load<uint8_t>(data, i) != 0;
+    case DType::kInt8:
+      return load<int8_t>(data, i);
+    case DType::kInt16:
+      return load<int16_t>(data, i);
+    case DType::kInt32:
+      return load<int32_t>(data, i);
+    case DType::kInt64:
+      return static_cast<double>(load<int64_t>(data, i));
+    case DType::kUInt8:
+      return load<uint8_t>(data, i);
+    case DType::kUInt16:
+      return load<uint16_t>(data, i);
+    case DType::kUInt32:
+      return load<uint32_t>(data, i);
+    case DType::kUInt64:
+      return static_cast<double>(load<uint64_t>(data, i));
+    case DType::kFloat16:
+      return half_to_float(load<uint16_t>(data, i));
+    case DType::kBFloat16:
+      return bfloat16_to_float(load<uint16_t>(data, i));
+    case DType::kFloat32:
+      return load<float>(data, i);
+    case DType::kFloat64:
+      return load<double>(data, i);
+    case DType::kComplex64:
+      return load<std::complex<float>>(data, i).real();
+    case DType::kComplex128:
+      return load<std::complex<double>>(data, i).real();
   }
   MYCEL_CHECK(false, "dtype {} is not in the list", static_cast<int>(t));
   return 0;
@@ -164,32 +186,47 @@ int64_t element_as_int(const void* data, DType t, int64_t i) {
 
 void set_element(void* data, DType t, int64_t i, double value) {
   switch (t) {
-    case DType::kBool: return store<uint8_t>(data, i, value != 0);
-    case DType::kUInt64: return store(data, i, truncate_unsigned(value));
-    case DType::kFloat16: return store(data, i, float_to_half(round_to_odd(value)));
-    case DType::kBFloat16: return store(data, i, float_to_bfloat16(round_to_odd(value)));
-    case DType::kFloat32: return store(data, i, static_cast<float>(value));
-    case DType::kFloat64: return store(data, i, value);
+    case DType::kBool:
+      return store<uint8_t>(data, i, value != 0);
+    case DType::kUInt64:
+      return store(data, i, truncate_unsigned(value));
+    case DType::kFloat16:
+      return store(data, i, float_to_half(round_to_odd(value)));
+    case DType::kBFloat16:
+      return store(data, i, float_to_bfloat16(round_to_odd(value)));
+    case DType::kFloat32:
+      return store(data, i, static_cast<float>(value));
+    case DType::kFloat64:
+      return store(data, i, value);
     case DType::kComplex64:
       return store(data, i, std::complex<float>(static_cast<float>(value)));
-    case DType::kComplex128: return store(data, i, std::complex<double>(value));
-    default: return set_element(data, t, i, truncate(value));
+    case DType::kComplex128:
+      return store(data, i, std::complex<double>(value));
+    default:
+      return set_element(data, t, i, truncate(value));
   }
 }
 
 void set_element(void* data, DType t, int64_t i, int64_t value) {
   switch (t) {
-    case DType::kBool: return store<uint8_t>(data, i, value != 0);
+    case DType::kBool:
+      return store<uint8_t>(data, i, value != 0);
     case DType::kInt8:
-    case DType::kUInt8: return store(data, i, static_cast<uint8_t>(value));
+    case DType::kUInt8:
+      return store(data, i, static_cast<uint8_t>(value));
     case DType::kInt16:
-    case DType::kUInt16: return store(data, i, static_cast<uint16_t>(value));
+    case DType::kUInt16:
+      return store(data, i, static_cast<uint16_t>(value));
     case DType::kInt32:
-    case DType::kUInt32: return store(data, i, static_cast<uint32_t>(value));
+    case DType::kUInt32:
+      return store(data, i, static_cast<uint32_t>(value));
     case DType::kInt64:
-    case DType::kUInt64: return store(data, i, value);
-    case DType::kFloat32: return store(data, i, static_cast<float>(value));  // rounded once
-    default: return set_element(data, t, i, static_cast<double>(value));
+    case DType::kUInt64:
+      return store(data, i, value);
+    case DType::kFloat32:
+      return store(data, i, static_cast<float>(value));  // rounded once
+    default:
+      return set_element(data, t, i, static_cast<double>(value));
   }
 }
 

@@ -50,8 +50,8 @@ bool parse_dtype(std::string_view name, DType* out);
 // where NumPy would widen to float64).
 DType promote(DType a, DType b);
 
-// The C++ storage type of a DType, for host code that reads elements. float16 and bfloat16 have none:
-// convert through `element_as_double`.
+// The C++ storage type of a DType, for host code that reads elements. float16 and bfloat16 have
+// none: convert through `element_as_double`.
 template <typename T>
 constexpr DType dtype_of();
 template <> constexpr DType dtype_of<bool>() { return DType::kBool; }
@@ -72,7 +72,8 @@ uint16_t float_to_half(float x);
 float bfloat16_to_float(uint16_t bits);
 uint16_t float_to_bfloat16(float x);
 
-// Element `i` of a buffer of type `t` (real part of a complex one), and the inverse with C conversion.
+// Element `i` of a buffer of type `t` (real part of a complex one), and the inverse with C
+// conversion.
 double element_as_double(const void* data, DType t, int64_t i);
 int64_t element_as_int(const void* data, DType t, int64_t i);
 void set_element(void* data, DType t, int64_t i, double value);

@@ -1,11 +1,11 @@
 #include "tensor/dtype.h"
 
-#include <gtest/gtest.h>
-
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace mycel {
 namespace {
@@ -30,16 +30,24 @@ TEST(DType, NamesAndSizesRoundTrip) {
 
 // numpy.promote_types over the ints, bool and the floats among themselves.
 TEST(DType, PromotesAsNumPy) {
-  const char* const kTable[][3] = {
-      {"bool", "bool", "bool"},          {"bool", "int8", "int8"},
-      {"bool", "float16", "float16"},    {"int8", "int64", "int64"},
-      {"uint8", "uint32", "uint32"},     {"int8", "uint8", "int16"},
-      {"int16", "uint8", "int16"},       {"int8", "uint16", "int32"},
-      {"int32", "uint16", "int32"},      {"int32", "uint32", "int64"},
-      {"int64", "uint32", "int64"},      {"int64", "uint64", "float64"},
-      {"int8", "uint64", "float64"},     {"float16", "float32", "float32"},
-      {"float32", "float64", "float64"}, {"complex64", "float64", "complex128"},
-      {"complex64", "float32", "complex64"}, {"complex64", "complex128", "complex128"}};
+  const char* const kTable[][3] = {{"bool", "bool", "bool"},
+                                   {"bool", "int8", "int8"},
+                                   {"bool", "float16", "float16"},
+                                   {"int8", "int64", "int64"},
+                                   {"uint8", "uint32", "uint32"},
+                                   {"int8", "uint8", "int16"},
+                                   {"int16", "uint8", "int16"},
+                                   {"int8", "uint16", "int32"},
+                                   {"int32", "uint16", "int32"},
+                                   {"int32", "uint32", "int64"},
+                                   {"int64", "uint32", "int64"},
+                                   {"int64", "uint64", "float64"},
+                                   {"int8", "uint64", "float64"},
+                                   {"float16", "float32", "float32"},
+                                   {"float32", "float64", "float64"},
+                                   {"complex64", "float64", "complex128"},
+                                   {"complex64", "float32", "complex64"},
+                                   {"complex64", "complex128", "complex128"}};
   for (const auto& row : kTable) {
     EXPECT_EQ(name_of(promote(of(row[0]), of(row[1]))), row[2]) << row[0] << " " << row[1];
     EXPECT_EQ(name_of(promote(of(row[1]), of(row[0]))), row[2]) << row[1] << " " << row[0];
@@ -68,7 +76,7 @@ TEST(DType, PromotionIsCommutativeAndIdempotent) {
 // The value of a half by the definition in IEEE 754, computed apart from the code under test.
 double half_value(uint16_t bits) {
   const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  const double magnitude = exponent == 0 ? std::ldexp(mantissa, -24)
+  const double magnitude = exponent == 0    ? std::ldexp(mantissa, -24)
                            : exponent == 31 ? (mantissa ? NAN : INFINITY)
                                             : std::ldexp(1024 + mantissa, exponent - 25);
   return bits & 0x8000 ? -magnitude : magnitude;
@@ -144,7 +152,8 @@ TEST(DType, ElementsOfEveryTypeRoundTrip) {
   set_element(buffer, DType::kInt64, 0, INT64_MAX);
   EXPECT_EQ(element_as_int(buffer, DType::kInt64, 0), INT64_MAX);  // would not fit a double
   set_element(buffer, DType::kUInt64, 0, 18446744073709549568.0);
-  EXPECT_EQ(static_cast<uint64_t>(element_as_int(buffer, DType::kUInt64, 0)), 18446744073709549568u);
+  EXPECT_EQ(static_cast<uint64_t>(element_as_int(buffer, DType::kUInt64, 0)),
+            18446744073709549568u);
 }
 
 TEST(DType, ConversionsOutOfRangeAreDefined) {

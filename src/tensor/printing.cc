@@ -1,7 +1,7 @@
-// Tensor::str(): values laid out as NumPy's default print options lay them out (8 digits, lines of 75
-// columns, more than 1000 elements summarised by three at each end). Floats show the fewest digits that
-// read back as the same value, as in R. G. Steele and J. L. White, "How to print floating-point numbers
-// accurately", 1990.
+// Tensor::str(): values laid out as NumPy's default print options lay them out (8 digits, lines of
+// 75 columns, more than 1000 elements summarised by three at each end). Floats show the fewest
+// digits that read back as the same value, as in R. G. Steele and J. L. White, "How to print
+// floating-point numbers accurately", 1990.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -58,13 +58,15 @@ std::string shortest(double v, DType t, std::chars_format format) {
   return std::string(text, end.ptr);
 }
 
-// A float cut at its decimal point; the fraction has at most kPrecision digits and no trailing zeros.
+// A float cut at its decimal point; the fraction has at most kPrecision digits and no trailing
+// zeros.
 struct Digits {
   std::string whole, fraction, exponent;  // exponent with its sign, empty in positional form
 };
 
 Digits digits_of(double v, DType t, bool scientific) {
-  std::string s = shortest(v, t, scientific ? std::chars_format::scientific : std::chars_format::fixed);
+  std::string s =
+      shortest(v, t, scientific ? std::chars_format::scientific : std::chars_format::fixed);
   const size_t point = s.find('.');
   const size_t fraction_end = std::min(s.find('e'), s.size());
   if (point != std::string::npos && fraction_end - point - 1 > kPrecision) {
@@ -199,7 +201,9 @@ class IntFormat final : public ElementFormat {
   IntFormat(const Tensor& t, const std::vector<int64_t>& shown) : tensor_(t) {
     for (int64_t i : shown) width_ = std::max(width_, integer_text(t, i).size());
   }
-  std::string text(int64_t i) const override { return left_padded(integer_text(tensor_, i), width_); }
+  std::string text(int64_t i) const override {
+    return left_padded(integer_text(tensor_, i), width_);
+  }
 
  private:
   const Tensor& tensor_;
@@ -215,8 +219,10 @@ std::vector<double> floats_at(const Tensor& t, const std::vector<int64_t>& shown
   std::vector<double> values;
   values.reserve(shown.size());
   for (int64_t i : shown) {
-    if (!is_complex(t.dtype())) values.push_back(element_as_double(t.raw(), t.dtype(), i));
-    else values.push_back(imaginary ? complex_at(t, i).imag() : complex_at(t, i).real());
+    if (!is_complex(t.dtype()))
+      values.push_back(element_as_double(t.raw(), t.dtype(), i));
+    else
+      values.push_back(imaginary ? complex_at(t, i).imag() : complex_at(t, i).real());
   }
   return values;
 }
@@ -259,10 +265,14 @@ class Layout {
   explicit Layout(const Tensor& t) : tensor_(t), summarise_(t.size() > kThreshold) {
     std::vector<int64_t> shown;
     collect(0, 0, &shown);
-    if (is_bool(t.dtype())) format_ = std::make_unique<BoolFormat>(t);
-    else if (is_int(t.dtype())) format_ = std::make_unique<IntFormat>(t, shown);
-    else if (is_complex(t.dtype())) format_ = std::make_unique<ComplexFormat>(t, shown);
-    else format_ = std::make_unique<FloatFormat>(t, shown);
+    if (is_bool(t.dtype()))
+      format_ = std::make_unique<BoolFormat>(t);
+    else if (is_int(t.dtype()))
+      format_ = std::make_unique<IntFormat>(t, shown);
+    else if (is_complex(t.dtype()))
+      format_ = std::make_unique<ComplexFormat>(t, shown);
+    else
+      format_ = std::make_unique<FloatFormat>(t, shown);
   }
 
   std::string text() const { return block(0, 0, kLineWidth); }
@@ -270,7 +280,8 @@ class Layout {
  private:
   bool cut(int axis) const { return summarise_ && tensor_.dim(axis) > 2 * kEdge; }
 
-  // Calls visit(position, is_gap) for what is shown along an axis; a gap stands for what is left out.
+  // Calls visit(position, is_gap) for what is shown along an axis; a gap stands for what is left
+  // out.
   template <typename F>
   void walk(int axis, F visit) const {
     const int64_t n = tensor_.dim(axis);
@@ -293,7 +304,8 @@ class Layout {
   // The text of the sub-array that starts at row-major position `at` of the axes before `axis`.
   std::string block(int axis, int64_t at, size_t width) const {
     const std::string indent(static_cast<size_t>(axis) + 1, ' ');
-    if (axis == tensor_.rank() - 1) return '[' + row(at * tensor_.dim(axis), indent, width - 1) + ']';
+    if (axis == tensor_.rank() - 1)
+      return '[' + row(at * tensor_.dim(axis), indent, width - 1) + ']';
     const std::string break_lines(static_cast<size_t>(tensor_.rank() - axis - 1), '\n');
     std::string s = "[";
     walk(axis, [&](int64_t i, bool gap) {

@@ -1,13 +1,13 @@
 #include "tensor/safetensors.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <functional>
 #include <numeric>
 #include <set>
+
+#include <xxhash.h>
 
 #include "base/error.h"
 #include "base/file_io.h"
@@ -28,9 +28,9 @@ struct Word {
   DType dtype;
 };
 constexpr Word kWords[] = {
-    {"BOOL", DType::kBool},   {"U8", DType::kUInt8},    {"I8", DType::kInt8},
-    {"U16", DType::kUInt16},  {"I16", DType::kInt16},   {"U32", DType::kUInt32},
-    {"I32", DType::kInt32},   {"U64", DType::kUInt64},  {"I64", DType::kInt64},
+    {"BOOL", DType::kBool},   {"U8", DType::kUInt8},      {"I8", DType::kInt8},
+    {"U16", DType::kUInt16},  {"I16", DType::kInt16},     {"U32", DType::kUInt32},
+    {"I32", DType::kInt32},   {"U64", DType::kUInt64},    {"I64", DType::kInt64},
     {"F16", DType::kFloat16}, {"BF16", DType::kBFloat16}, {"F32", DType::kFloat32},
     {"F64", DType::kFloat64}, {"C64", DType::kComplex64}};
 
@@ -51,8 +51,10 @@ std::string checksum_text(const XXH3_state_t& state) {
 void check_names(const Checkpoint& c) {
   std::set<std::string> seen;
   for (const auto& [name, tensor] : c.tensors) {
-    if (!seen.insert(name).second) value_error("save_safetensors: name {} comes twice", shown(name));
-    if (name == "__metadata__") value_error("save_safetensors: the name '__metadata__' is reserved");
+    if (!seen.insert(name).second)
+      value_error("save_safetensors: name {} comes twice", shown(name));
+    if (name == "__metadata__")
+      value_error("save_safetensors: the name '__metadata__' is reserved");
     if (!tensor || !tensor.concrete()) {
       value_error("save_safetensors: {} has no values (it is {})", shown(name), tensor.describe());
     }
@@ -140,14 +142,16 @@ class Reader {
     uint64_t length = 0;
     read_(0, &length, sizeof length);
     if (length > kLongestHeader) {
-      value_error("{}: not a safetensors file (its first 8 bytes say that the header has {} bytes; at "
-                  "most {} are allowed)",
-                  file_, length, kLongestHeader);
+      value_error(
+          "{}: not a safetensors file (its first 8 bytes say that the header has {} bytes; at "
+          "most {} are allowed)",
+          file_, length, kLongestHeader);
     }
     if (length > size_ - kPrefix) {
-      value_error("{}: the header should have {} bytes, but the file ends after {}: it is truncated or "
-                  "not a safetensors file",
-                  file_, length, size_ - kPrefix);
+      value_error(
+          "{}: the header should have {} bytes, but the file ends after {}: it is truncated or "
+          "not a safetensors file",
+          file_, length, size_ - kPrefix);
     }
     std::string text(length, '\0');
     read_(kPrefix, text.data(), text.size());
@@ -178,8 +182,8 @@ class Reader {
       value_error("{}: entry {}: shape {} overflows", file_, shown(e.name), shape);
     }
     if (e.end < e.begin || e.end - e.begin != bytes) {
-      value_error("{}: entry {}: {} of shape {} needs {} bytes, but data_offsets are [{}, {}]", file_,
-                  shown(e.name), e.dtype, shape, bytes, e.begin, e.end);
+      value_error("{}: entry {}: {} of shape {} needs {} bytes, but data_offsets are [{}, {}]",
+                  file_, shown(e.name), e.dtype, shape, bytes, e.begin, e.end);
     }
   }
 
@@ -189,23 +193,25 @@ class Reader {
     for (const HeaderEntry& e : entries) {
       check_size(e);
       if (e.end > data_size) {
-        value_error("{}: entry {}: data_offsets [{}, {}] reach beyond the {} bytes of data: the file is "
-                    "truncated or damaged",
-                    file_, shown(e.name), e.begin, e.end, data_size);
+        value_error(
+            "{}: entry {}: data_offsets [{}, {}] reach beyond the {} bytes of data: the file is "
+            "truncated or damaged",
+            file_, shown(e.name), e.begin, e.end, data_size);
       }
     }
     std::vector<size_t> order(entries.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return std::pair(entries[a].begin, entries[a].end) < std::pair(entries[b].begin, entries[b].end);
+      return std::pair(entries[a].begin, entries[a].end) <
+             std::pair(entries[b].begin, entries[b].end);
     });
     uint64_t at = 0;
     for (size_t i : order) {
       const HeaderEntry& e = entries[i];
       if (e.begin != at) {
-        value_error("{}: entry {}: data_offsets [{}, {}] {} byte {}", file_, shown(e.name), e.begin,
-                    e.end, e.begin < at ? "overlap another entry, which ends at"
-                                        : "leave a gap after", at);
+        value_error(
+            "{}: entry {}: data_offsets [{}, {}] {} byte {}", file_, shown(e.name), e.begin, e.end,
+            e.begin < at ? "overlap another entry, which ends at" : "leave a gap after", at);
       }
       at = e.end;
     }
@@ -261,9 +267,11 @@ class Reader {
       const auto it = std::find_if(header->entries.begin(), header->entries.end(),
                                    [&](const HeaderEntry& e) { return e.name == name; });
       if (it == header->entries.end()) {
-        value_error("{}: metadata '{}' names {}, which is no entry", file_, kComplexKey, shown(name));
+        value_error("{}: metadata '{}' names {}, which is no entry", file_, kComplexKey,
+                    shown(name));
       }
-      if ((it->dtype != "F32" && it->dtype != "F64") || it->shape.empty() || it->shape.back() != 2) {
+      if ((it->dtype != "F32" && it->dtype != "F64") || it->shape.empty() ||
+          it->shape.back() != 2) {
         value_error("{}: entry {} should be complex, but is {} of shape ({})", file_, shown(name),
                     it->dtype, fmt::join(it->shape, ", "));
       }
@@ -288,8 +296,8 @@ void save_safetensors(const std::string& path, const Checkpoint& checkpoint) {
   text.resize((text.size() + 7) / 8 * 8, ' ');  // the data starts aligned
   const uint64_t length = text.size();
   if (length > kLongestHeader) {
-    value_error("save_safetensors: names and metadata of '{}' take {} bytes; the format allows {}", path,
-                length, kLongestHeader);
+    value_error("save_safetensors: names and metadata of '{}' take {} bytes; the format allows {}",
+                path, length, kLongestHeader);
   }
   AtomicFile file(path);
   file.write(&length, sizeof length);

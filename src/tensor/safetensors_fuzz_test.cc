@@ -1,11 +1,11 @@
 // Damaged files must end in a UserError or load; never in a crash, a hang or another exception. The
 // coverage-guided twin is tests/fuzz/safetensors_fuzz.cc.
-#include <gtest/gtest.h>
-
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -22,9 +22,26 @@ Bytes read(const std::string& path) {
 }
 
 // What a header's numbers and texts may be turned into.
-constexpr const char* kPieces[] = {"0", "-1", "18446744073709551615", "9223372036854775808", "1e9",
-                                   "null", "true", "[", "]", "{", "}", ",", ":", "\"", "\"F8_E5M2\"",
-                                   "\"shape\"", "\"dtype\":\"F64\"", "[[[[", "\\u0000", "\xff"};
+constexpr const char* kPieces[] = {"0",
+                                   "-1",
+                                   "18446744073709551615",
+                                   "9223372036854775808",
+                                   "1e9",
+                                   "null",
+                                   "true",
+                                   "[",
+                                   "]",
+                                   "{",
+                                   "}",
+                                   ",",
+                                   ":",
+                                   "\"",
+                                   "\"F8_E5M2\"",
+                                   "\"shape\"",
+                                   "\"dtype\":\"F64\"",
+                                   "[[[[",
+                                   "\\u0000",
+                                   "\xff"};
 
 void mutate(Bytes* b, Philox* draw) {
   const auto at = [&] { return static_cast<std::ptrdiff_t>(draw->below(b->size() + 1)); };

@@ -1,8 +1,9 @@
 #include "tensor/safetensors_header.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
+
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 
@@ -12,7 +13,8 @@ namespace {
 using Json = nlohmann::json;
 
 // Follows the parser's events through the only structure that a header may have:
-//   { "__metadata__": {name: text, …}, name: {"dtype": text, "shape": [n, …], "data_offsets": [a, b]}, … }
+//   { "__metadata__": {name: text, …}, name: {"dtype": text, "shape": [n, …], "data_offsets": [a,
+//   b]}, … }
 class HeaderReader final : public Json::json_sax_t {
  public:
   explicit HeaderReader(const std::string& file) : file_(file) {}
@@ -50,7 +52,8 @@ class HeaderReader final : public Json::json_sax_t {
   bool key(std::string& name) override {
     switch (at_) {
       case At::kTop:
-        if (!names_.insert(name).second) value_error("{}: entry {} comes twice", file_, shown(name));
+        if (!names_.insert(name).second)
+          value_error("{}: entry {} comes twice", file_, shown(name));
         break;
       case At::kMetadata:
         if (header_.metadata.contains(name)) {
@@ -100,7 +103,8 @@ class HeaderReader final : public Json::json_sax_t {
   }
 
   bool end_array() override {
-    if (at_ == At::kOffsets && offsets_ != 2) bad("data_offsets has {} numbers instead of 2", offsets_);
+    if (at_ == At::kOffsets && offsets_ != 2)
+      bad("data_offsets has {} numbers instead of 2", offsets_);
     at_ = At::kEntry;
     return true;
   }
@@ -123,13 +127,18 @@ class HeaderReader final : public Json::json_sax_t {
   // Something stands where the format wants something else.
   [[noreturn]] void wrong(const std::string& found) {
     switch (at_) {
-      case At::kStart: value_error("{}: the header is {}, not a JSON object", file_, found);
-      case At::kTop: value_error("{}: {} is {}, not an object", file_, shown(key_), found);
+      case At::kStart:
+        value_error("{}: the header is {}, not a JSON object", file_, found);
+      case At::kTop:
+        value_error("{}: {} is {}, not an object", file_, shown(key_), found);
       case At::kMetadata:
         value_error("{}: metadata {} is {}; only texts are allowed", file_, shown(key_), found);
-      case At::kShape: bad("shape holds {}; dimensions are whole numbers from 0", found);
-      case At::kOffsets: bad("data_offsets holds {}; two whole numbers from 0 are expected", found);
-      case At::kEntry: break;
+      case At::kShape:
+        bad("shape holds {}; dimensions are whole numbers from 0", found);
+      case At::kOffsets:
+        bad("data_offsets holds {}; two whole numbers from 0 are expected", found);
+      case At::kEntry:
+        break;
     }
     bad("'{}' is {}, not {}", key_, found, key_ == "dtype" ? "a text" : "a list");
   }
@@ -202,8 +211,10 @@ std::string shown(std::string_view name, bool ascii) {
   for (char c : name.substr(0, end)) {
     const auto byte = static_cast<unsigned char>(c);
     const bool escape = byte < 0x20 || byte == 0x7F || (ascii && byte > 0x7F);
-    if (escape) s += fmt::format("\\x{:02x}", byte);
-    else s += c;
+    if (escape)
+      s += fmt::format("\\x{:02x}", byte);
+    else
+      s += c;
   }
   return s + (end < name.size() ? "…'" : "'");
 }

@@ -1,5 +1,6 @@
-// The JSON header of a safetensors file, in and out. Reading checks the form of every value and that names
-// are given once (a plain JSON parser keeps the last of two silently); safetensors.cc checks the meaning.
+// The JSON header of a safetensors file, in and out. Reading checks the form of every value and
+// that names are given once (a plain JSON parser keeps the last of two silently); safetensors.cc
+// checks the meaning.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,8 @@ std::string format_header(const SafetensorsHeader& header);
 std::vector<std::string> parse_name_list(const std::string& json, const std::string& file);
 std::string format_name_list(const std::vector<std::string>& names);
 
-// A name as messages show it: in quotes, control characters escaped, cut at 80 bytes. With `ascii`, for
-// texts that may not be UTF-8, everything but plain letters is escaped.
+// A name as messages show it: in quotes, control characters escaped, cut at 80 bytes. With `ascii`,
+// for texts that may not be UTF-8, everything but plain letters is escaped.
 std::string shown(std::string_view name, bool ascii = false);
 
 }  // namespace mycel

@@ -1,12 +1,12 @@
-// Kills a process with SIGKILL while it saves, again and again: the file must always be one of the two
-// contents that it writes in turn.
+// Kills a process with SIGKILL while it saves, again and again: the file must always be one of the
+// two contents that it writes in turn.
+#include <cstdlib>
+#include <filesystem>
+
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
 
 #include "base/random.h"
 #include "tensor/safetensors.h"
@@ -59,7 +59,8 @@ TEST(CiSafetensorsKill, TheFileIsAlwaysWhole) {
     const auto before = fs::last_write_time(path);
     const pid_t child = start_child(path);
     ASSERT_GT(child, 0);
-    // Loading may take a while on a busy machine: wait for its first save, then for a random instant.
+    // Loading may take a while on a busy machine: wait for its first save, then for a random
+    // instant.
     for (int i = 0; i < 5000 && fs::last_write_time(path) == before; ++i) usleep(1000);
     usleep(static_cast<useconds_t>(draw.below(8000)));
     ASSERT_EQ(kill(child, SIGKILL), 0);

@@ -1,13 +1,13 @@
 #include "tensor/safetensors.h"
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file_io.h"
@@ -76,7 +76,8 @@ Checkpoint every_type() {
     for (int64_t k = 0; k < 6; ++k) set_element(x.mutable_raw(), t, k, k % 2);
     c.tensors.emplace_back(std::string(name_of(t)), x);
   }
-  Tensor z = Tensor::zeros(DType::kComplex128, {1, 1, 1, 1, 1, 1, 1, 2});  // as many dims as there are
+  Tensor z =
+      Tensor::zeros(DType::kComplex128, {1, 1, 1, 1, 1, 1, 1, 2});  // as many dims as there are
   static_cast<double*>(z.mutable_raw())[3] = -2.5;
   c.tensors.emplace_back("complex of rank 8", z);
   c.tensors.emplace_back("empty", Tensor::zeros(DType::kFloat32, {0, 1 << 20}));
@@ -138,7 +139,8 @@ TEST_F(Safetensors, ReadsWhatPythonWrote) {
     } else {
       EXPECT_EQ(t.shape(), Shape({3})) << name;
       const double want[] = {0, 1, is_bool(t.dtype()) ? 1.0 : 3.0};
-      for (int i = 0; i < 3; ++i) EXPECT_EQ(element_as_double(t.raw(), t.dtype(), i), want[i]) << name;
+      for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(element_as_double(t.raw(), t.dtype(), i), want[i]) << name;
     }
   }
 }
@@ -242,9 +244,10 @@ TEST_F(Safetensors, ForeignAndTruncatedFiles) {
   EXPECT_EQ(error_of("\x80\x02}q\x01(X\x06PK torch"),
             "f: not a safetensors file (its first 8 bytes say that the header has "
             "457159348842201728 bytes; at most 100000000 are allowed)");
-  EXPECT_EQ(error_of(file_of("{}").substr(0, 9)),
-            "f: the header should have 2 bytes, but the file ends after 1: it is truncated or not a "
-            "safetensors file");
+  EXPECT_EQ(
+      error_of(file_of("{}").substr(0, 9)),
+      "f: the header should have 2 bytes, but the file ends after 1: it is truncated or not a "
+      "safetensors file");
   EXPECT_THROW(load_safetensors(folder_ + "/none"), UserError);
   EXPECT_THROW(load_safetensors(folder_), UserError);
   std::ofstream(path_) << "short";
@@ -279,7 +282,8 @@ TEST_F(Safetensors, MalformedEntries) {
   EXPECT_EQ(entry_error(f32 + offsets), "f: entry 'a': key 'shape' is missing");
   EXPECT_EQ(entry_error(f32 + f32 + shape + offsets), "f: entry 'a': key 'dtype' comes twice");
   EXPECT_EQ(entry_error(f32 + shape + "\"more\":1," + offsets), "f: entry 'a': unknown key 'more'");
-  EXPECT_EQ(entry_error("\"dtype\":4," + shape + offsets), "f: entry 'a': 'dtype' is 4, not a text");
+  EXPECT_EQ(entry_error("\"dtype\":4," + shape + offsets),
+            "f: entry 'a': 'dtype' is 4, not a text");
   EXPECT_EQ(entry_error(f32 + "\"shape\":1," + offsets), "f: entry 'a': 'shape' is 1, not a list");
   EXPECT_EQ(entry_error(f32 + "\"shape\":[-1]," + offsets),
             "f: entry 'a': shape holds -1; dimensions are whole numbers from 0");
@@ -293,7 +297,8 @@ TEST_F(Safetensors, MalformedEntries) {
             "f: entry 'a': data_offsets holds 8; two whole numbers from 0 are expected");
   EXPECT_NE(entry_error("\"dtype\":[]," + shape + offsets), "no error");
   EXPECT_NE(entry_error(f32 + "\"shape\":[[1]]," + offsets), "no error");
-  const std::string twice = "{\"a\":{" + f32 + shape + offsets + "},\"a\":{" + f32 + shape + offsets + "}}";
+  const std::string twice =
+      "{\"a\":{" + f32 + shape + offsets + "},\"a\":{" + f32 + shape + offsets + "}}";
   EXPECT_EQ(error_of(file_of(twice, "1234")), "f: entry 'a' comes twice");
 }
 
@@ -308,9 +313,10 @@ TEST_F(Safetensors, EntriesThatDoNotFitTheData) {
             "f: entry 'a': F32 of shape (2, 3) needs 24 bytes, but data_offsets are [0, 4]");
   EXPECT_EQ(entry_error(f32("1", "4,0")),
             "f: entry 'a': F32 of shape (1) needs 4 bytes, but data_offsets are [4, 0]");
-  EXPECT_EQ(entry_error(f32("2", "0,8")),
-            "f: entry 'a': data_offsets [0, 8] reach beyond the 4 bytes of data: the file is truncated "
-            "or damaged");
+  EXPECT_EQ(
+      entry_error(f32("2", "0,8")),
+      "f: entry 'a': data_offsets [0, 8] reach beyond the 4 bytes of data: the file is truncated "
+      "or damaged");
   EXPECT_NE(entry_error(f32("1", "18446744073709551612,18446744073709551616")), "no error");
   EXPECT_EQ(entry_error(f32("4611686018427387904, 4", "0,4")),
             "f: entry 'a': shape (4611686018427387904, 4) overflows");
@@ -324,8 +330,9 @@ TEST_F(Safetensors, EntriesThatDoNotFitTheData) {
   EXPECT_EQ(two("0,4", "2,6"),
             "f: entry 'b': data_offsets [2, 6] overlap another entry, which ends at byte 4");
   EXPECT_EQ(two("0,4", "8,12"), "f: entry 'b': data_offsets [8, 12] leave a gap after byte 4");
-  EXPECT_EQ(error_of(file_of("{\"a\":{\"dtype\":\"BOOL\",\"shape\":[1],\"data_offsets\":[0,1]}}", "\2")),
-            "f: entry 'a': BOOL holds the byte 2 at element 0");
+  EXPECT_EQ(
+      error_of(file_of("{\"a\":{\"dtype\":\"BOOL\",\"shape\":[1],\"data_offsets\":[0,1]}}", "\2")),
+      "f: entry 'a': BOOL holds the byte 2 at element 0");
 }
 
 TEST_F(Safetensors, ComplexNoteIsChecked) {

@@ -1,5 +1,6 @@
 // Shape: up to kMaxRank dimensions held inline, so that eager ops never allocate for one.
-// A dimension may be unknown while compiling (kUnknownDim, written "?"); a concrete tensor has none.
+// A dimension may be unknown while compiling (kUnknownDim, written "?"); a concrete tensor has
+// none.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 #include "tensor/shape.h"
 
-#include <gtest/gtest.h>
-
 #include <unordered_set>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 

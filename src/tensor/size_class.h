@@ -1,5 +1,5 @@
-// Size classes of the allocator: below 1 MB multiples of 64 up to 512, then four to a doubling; larger
-// blocks eight to a doubling, so that at most an eighth is wasted. Private to allocator.cc.
+// Size classes of the allocator: below 1 MB multiples of 64 up to 512, then four to a doubling;
+// larger blocks eight to a doubling, so that at most an eighth is wasted. Private to allocator.cc.
 #pragma once
 
 #include <algorithm>

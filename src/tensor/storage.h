@@ -1,6 +1,6 @@
-// Storage: a reference-counted block of memory. Blocks come from a caching allocator (size classes with
-// per-thread free lists, 64-byte alignment), so that an eager op reuses memory instead of asking the
-// system for it; foreign memory is wrapped with its own release function.
+// Storage: a reference-counted block of memory. Blocks come from a caching allocator (size classes
+// with per-thread free lists, 64-byte alignment), so that an eager op reuses memory instead of
+// asking the system for it; foreign memory is wrapped with its own release function.
 #pragma once
 
 #include <cstddef>
@@ -27,21 +27,21 @@ class Storage final : public RefCounted, public PooledObject {
  private:
   Storage() = default;
   void* data_ = nullptr;
-  size_t bytes_ = 0;      // as asked
-  size_t capacity_ = 0;   // size class
+  size_t bytes_ = 0;     // as asked
+  size_t capacity_ = 0;  // size class
   std::function<void()> release_;
 };
 
 struct AllocatorStats {
-  size_t in_use = 0;    // bytes handed out now
-  size_t peak = 0;      // highest in_use since start or reset_peak
-  size_t cached = 0;    // bytes kept for reuse (of other threads' own lists nothing is known)
+  size_t in_use = 0;  // bytes handed out now
+  size_t peak = 0;    // highest in_use since start or reset_peak
+  size_t cached = 0;  // bytes kept for reuse (of other threads' own lists nothing is known)
   size_t system_calls = 0;
 };
 AllocatorStats allocator_stats();
 void reset_allocator_peak();
-// Gives every cached block back to the system; another thread gives up its own list (at most 16 MB) when
-// it next frees a block.
+// Gives every cached block back to the system; another thread gives up its own list (at most 16 MB)
+// when it next frees a block.
 void release_cached_memory();
 
 }  // namespace mycel

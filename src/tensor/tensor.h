@@ -1,6 +1,7 @@
-// Tensor: an immutable value over a shared buffer, always dense and row-major. Copying a Tensor copies a
-// pointer. Three states: concrete (has storage); abstract (only dtype and shape, while compiling);
-// traced (carries a Trace that records what is done with it, and the primal value underneath).
+// Tensor: an immutable value over a shared buffer, always dense and row-major. Copying a Tensor
+// copies a pointer. Three states: concrete (has storage); abstract (only dtype and shape, while
+// compiling); traced (carries a Trace that records what is done with it, and the primal value
+// underneath).
 #pragma once
 
 #include <functional>
@@ -33,7 +34,8 @@ class Tensor {
   Tensor() = default;  // no tensor at all: `if (t)` is false
   explicit Tensor(Ref<TensorImpl> impl) : impl_(std::move(impl)) {}
 
-  // Uninitialised memory from the caching allocator. MemoryError with the size asked when there is none.
+  // Uninitialised memory from the caching allocator. MemoryError with the size asked when there is
+  // none.
   static Tensor empty(DType dtype, const Shape& shape);
   static Tensor zeros(DType dtype, const Shape& shape);
   static Tensor full(DType dtype, const Shape& shape, double value);
@@ -86,8 +88,8 @@ class Tensor {
   double item() const;
   int64_t item_int() const;
 
-  // True when no other tensor shares the storage, so that a kernel may overwrite it. Never for foreign
-  // memory: its owner still sees it.
+  // True when no other tensor shares the storage, so that a kernel may overwrite it. Never for
+  // foreign memory: its owner still sees it.
   bool sole_owner() const;
   const Ref<TensorImpl>& impl() const { return impl_; }
   bool same(const Tensor& o) const { return impl_ == o.impl_; }

@@ -77,8 +77,7 @@ TEST(Tensor, ErrorsNameTheTensor) {
   const Tensor x = Tensor::zeros(DType::kFloat32, {2, 3});
   EXPECT_EQ(error_of([&] { x.data<double>(); }),
             "float32(2, 3) read as float64: the element types differ");
-  EXPECT_EQ(error_of([&] { x.item(); }),
-            "item: float32(2, 3) has 6 elements; exactly 1 is needed");
+  EXPECT_EQ(error_of([&] { x.item(); }), "item: float32(2, 3) has 6 elements; exactly 1 is needed");
   EXPECT_EQ(error_of([&] { x.bitcast(DType::kFloat64); }),
             "bitcast of float32(2, 3) to float64: elements have 4 and 8 bytes");
   EXPECT_EQ(error_of([] { Tensor::from(std::vector<float>{1, 2}, {3}); }),
@@ -90,7 +89,8 @@ TEST(Tensor, HugeShapesAreRefused) {
   EXPECT_TRUE(bytes.starts_with("out of memory: float64(2305843009213693952,) needs 16.00 EiB"))
       << bytes;
   const std::string memory = error_of([] { Tensor::empty(DType::kUInt8, {int64_t{1} << 45}); });
-  EXPECT_TRUE(memory.starts_with("uint8(35184372088832,): out of memory: 32.00 TiB asked")) << memory;
+  EXPECT_TRUE(memory.starts_with("uint8(35184372088832,): out of memory: 32.00 TiB asked"))
+      << memory;
   EXPECT_THROW(Tensor::empty(DType::kFloat32, {INT64_MAX, INT64_MAX}), UserError);
 }
 

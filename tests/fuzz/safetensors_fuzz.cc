@@ -1,6 +1,8 @@
-// libFuzzer entry: any bytes must load or end in a UserError. Needs clang; from the repository's root:
+// libFuzzer entry: any bytes must load or end in a UserError. Needs clang; from the repository's
+// root:
 //   sources=$(ls src/base/*.cc src/tensor/*.cc | grep -v _test.cc)
-//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -DFMT_HEADER_ONLY -DSPDLOG_FMT_EXTERNAL
+//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -DFMT_HEADER_ONLY
+//   -DSPDLOG_FMT_EXTERNAL
 //     -DXXH_INLINE_ALL -Isrc tests/fuzz/safetensors_fuzz.cc $sources -o build/safetensors_fuzz
 //   mkdir -p build/corpus && cp tests/data/every_dtype.safetensors build/corpus
 //   build/safetensors_fuzz -max_len=4096 build/corpus
@@ -13,7 +15,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
-    const mycel::Checkpoint c = mycel::parse_safetensors(std::as_bytes(std::span(data, size)), "input");
+    const mycel::Checkpoint c =
+        mycel::parse_safetensors(std::as_bytes(std::span(data, size)), "input");
     for (const auto& [name, tensor] : c.tensors) (void)tensor.str();
   } catch (const mycel::UserError&) {
   }

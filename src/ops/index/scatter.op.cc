@@ -18,6 +18,12 @@ using ir::TypeRuleCtx;
 namespace types = ir::types;
 using Ints = Attr::Ints;
 
+// The tuple scatters share their cases; string literals join.
+#define TUPLES(more)                                                                                              \
+  "input_x[3, 4]; indices[5, 1]; indices in ints(-3, 2); updates[5, 4]; " more "; bad updates[2, 5] | input_x[3, 4]; " \
+  "indices[2, 3, 2]; updates[2, 3] | input_x[3, 4]; indices[2, 0]; updates[2, 3, 4]; skip dtypes: both have one "     \
+  "dtype; skip zero_size: an empty axis has no elements; skip scalar: tuples have a dim"
+
 namespace {
 
 bool fits(const Shape& have, const Shape& want) {
@@ -144,13 +150,15 @@ void expand_index_fill(Expansion& e) {
   int axis = normalize_axis(e.attrs.integer("axis"), x.rank(), "index_fill");
   if (index.rank() > 1) value_error("index_fill: index must be a vector, got {}", index.type().str());
   index = kReshape({index}, {Ints{-1, 1}});
-  Value line = x;  // one element per place of the axis
-  for (int d = 0; d < x.rank(); ++d) {
-    if (d != axis) line = x.shape()[d] == 0 ? line : sliced(line, d, 0, 1);
-  }
   int64_t n = x.shape()[axis];
-  if (x.shape().known() && x.shape().size() == 0) return e.result(kIdentityOf(x));
-  Value none = n == kUnknownDim ? kZerosLike({kRavel({line})}, {DType::kBool}) : filled(e.graph, 0, {n}, DType::kBool);
+  Value none;
+  if (n != kUnknownDim) {
+    none = filled(e.graph, 0, {n}, DType::kBool);
+  } else {
+    Value line = x;  // one element per place of the axis
+    for (int d = 0; d < x.rank(); ++d) line = d == axis ? line : sliced(line, d, 0, 1);
+    none = kZerosLike({kRavel({line})}, {DType::kBool});
+  }
   Value yes = kOnesLike({kReshape({index}, {Ints{-1}})}, {DType::kBool});
   Ints dims(x.rank(), 1);
   dims[axis] = -1;
@@ -170,4 +178,189 @@ void expand_scatter_nd(Expansion& e) {
 }
 
 }  // namespace
+
+constexpr OpDef kAxisScatterAdd = check({
+    .name = "axis_scatter_add",
+    .doc = "The inverse of gather: y = x, then y[b, o, indices[b, i], r] += updates[b, o, i, r]; bounds as for gather.",
+    .in = {"x: number", "indices: index", "updates: number"},
+    .attr = {"axis: int", "batch_dims: int = 0", "bounds: str(error|clip|wrap|skip|skip_negative) = error"},
+    .type = axis_scatter_type,
+    .shard = "none",
+    .grad =
+        [](Adjoint& a) {
+          a.dx(0) += a.dy();
+          if (!a.wants(2)) return;
+          a.dx(2) += kGather({a.dy(), a.x(1)}, {a.attrs()["axis"], a.attrs()["batch_dims"], a.attrs()["bounds"]});
+        },
+    .cases = "x[4, 5]; indices[3]; indices in ints(-4, 3); updates[3, 5]; axis = 0; bad updates[2, 5]; bad axis = 2 | x[2, "
+             "5, 3]; indices[2, 4]; updates[2, 4, 3]; axis = 1; batch_dims = 1 | x[2, 3]; indices[2, 2]; updates[2, 2, 2]; "
+             "axis = 1; indices in ints(-9, 9); bounds = clip wrap skip; skip dtypes: both have one dtype; skip zero_size: "
+             "an empty axis has no elements; skip scalar: a scalar has no axes",
+    .internal = true,
+});
+
+constexpr OpDef kIndexAdd = check({
+    .name = "index_add",
+    .doc = "x with y added at the given places of an axis: places named several times add several times, in order. "
+           "Without check_index_bound, indices outside are skipped; use_lock changes nothing, as no two threads ever "
+           "write one element.",
+    .in = {"x: number", "indices: index", "y: number"},
+    .attr = {"axis: int", "use_lock: bool = True", "check_index_bound: bool = True"},
+    .shard = "none",
+    .expand = expand_index_add,
+    .cases = "x[4, 5]; indices[3]; indices in ints(0, 3); y[3, 5]; axis = 0; use_lock = True False; check_index_bound = True "
+             "False; bad y[2, 5]; bad axis = 2; skip dtypes: both have one dtype; skip zero_size: an empty axis has no "
+             "elements; skip scalar: a scalar has no axes",
+    .primitive = "IndexAdd(axis, use_lock, check_index_bound)",
+});
+
+constexpr OpDef kIndexFill = check({
+    .name = "index_fill",
+    .doc = "x with the slices at the given places of an axis replaced by a scalar.",
+    .in = {"x: any", "index: index", "value: any[]"},
+    .attr = {"axis: int"},
+    .shard = "none",
+    .expand = expand_index_fill,
+    .cases = "x[4, 5]; index[3] []; index in ints(-4, 3); value[]; axis = 0 -1; bad axis = 2; bad index[2, 2]; skip dtypes: "
+             "values are converted; skip zero_size: an empty axis has no elements; skip scalar: a scalar has no axes",
+    .method = "index_fill",
+});
+
+constexpr OpDef kMaskedFill = check({
+    .name = "masked_fill",
+    .doc = "value where mask holds, else the operand; operand and mask broadcast.",
+    .in = {"input_x: any", "mask: bool", "value: any[]"},
+    .shard = "none",
+    .expand = expand_masked_fill,
+    .cases = "input_x[2, 3]; mask[2, 3] [3] []; value[]; bad mask[4]; bad value[3]; skip zero_size: value is a scalar",
+    .primitive = "MaskedFill",
+    .method = "masked_fill",
+});
+
+constexpr OpDef kElementsScatterAdd = check({
+    .name = "elements_scatter_add",
+    .doc = "The inverse of gather_d: y = x, then y[i, indices[i, j], k] += updates[i, j, k] for axis 1.",
+    .in = {"x: number", "indices: index", "updates: number"},
+    .attr = {"axis: int"},
+    .type = elements_type,
+    .shard = "none",
+    .grad =
+        [](Adjoint& a) {
+          a.dx(0) += a.dy();
+          if (a.wants(2)) a.dx(2) += kGatherD({a.dy(), a.x(1)}, {a.attrs()["axis"]});
+        },
+    .cases = "x[3, 4]; indices[3, 6]; indices in ints(-4, 3); updates[3, 6]; axis = 1; bad updates[2, 5]; bad axis = 2 | x[3, 4]; "
+             "indices[5, 2]; indices in ints(0, 2); updates[5, 2]; axis = 0; skip dtypes: both have one dtype; skip "
+             "zero_size: an empty axis has no elements; skip scalar: a scalar has no axes",
+    .internal = true,
+});
+
+constexpr OpDef kTensorScatterUpdate = check({
+    .name = "tensor_scatter_update",
+    .doc = "y = x, then y[indices[i]] = updates[i] in order, so that of equal indices the last one stays; the last dim "
+           "of indices holds index tuples.",
+    .in = {"input_x: any", "indices: index", "updates: any"},
+    .type = tuples_type,
+    .shard = "none",
+    .grad = update_grad,
+    .cases = TUPLES("bad indices[4]"),
+    .onnx = "ScatterND",
+    .primitive = "TensorScatterUpdate",
+});
+
+constexpr OpDef kTensorScatterAdd = check({
+    .name = "tensor_scatter_add",
+    .doc = "y = x, then y[indices[i]] += updates[i] in order; the last dim of indices holds index tuples.",
+    .in = {"input_x: any", "indices: index", "updates: any"},
+    .type = tuples_type,
+    .shard = "none",
+    .grad =
+        [](Adjoint& a) {
+          a.dx(0) += a.dy();
+          if (a.wants(2)) a.dx(2) += at_tuples(a, a.dy());
+        },
+    .cases = TUPLES("bad indices[4]"),
+    .primitive = "TensorScatterAdd",
+    .method = "scatter_add",
+});
+
+constexpr OpDef kTensorScatterSub = check({
+    .name = "tensor_scatter_sub",
+    .doc = "y = x, then y[indices[i]] -= updates[i] in order; the last dim of indices holds index tuples.",
+    .in = {"input_x: number", "indices: index", "updates: number"},
+    .type = tuples_type,
+    .shard = "none",
+    .grad =
+        [](Adjoint& a) {
+          a.dx(0) += a.dy();
+          if (a.wants(2)) a.dx(2) -= at_tuples(a, a.dy());
+        },
+    .cases = TUPLES("bad indices[4]"),
+    .primitive = "TensorScatterSub",
+    .method = "scatter_sub",
+});
+
+constexpr OpDef kTensorScatterMul = check({
+    .name = "tensor_scatter_mul",
+    .doc = "y = x, then y[indices[i]] *= updates[i] in order; the last dim of indices holds index tuples.",
+    .in = {"input_x: any", "indices: index", "updates: any"},
+    .type = tuples_type,
+    .shard = "none",
+    .grad = mul_grad,
+    .cases = TUPLES("bad indices[4]"),
+    .primitive = "TensorScatterMul",
+    .method = "scatter_mul",
+});
+
+constexpr OpDef kTensorScatterDiv = check({
+    .name = "tensor_scatter_div",
+    .doc = "y = x, then y[indices[i]] /= updates[i] in order (integers truncate, division by 0 gives 0); the last dim "
+           "of indices holds index tuples.",
+    .in = {"input_x: number", "indices: index", "updates: number"},
+    .type = tuples_type,
+    .shard = "none",
+    .grad = div_grad,
+    .cases = TUPLES("updates in (1, 2)"),
+    .primitive = "TensorScatterDiv",
+    .method = "scatter_div",
+});
+
+constexpr OpDef kTensorScatterMin = check({
+    .name = "tensor_scatter_min",
+    .doc = "y = x, then y[indices[i]] = min(y[indices[i]], updates[i]) (NaN wins); the last dim of indices holds index "
+           "tuples. Ties share the gradient evenly.",
+    .in = {"input_x: real", "indices: index", "updates: real"},
+    .type = tuples_type,
+    .shard = "none",
+    .grad = extreme_grad,
+    .cases = TUPLES("input_x in distinct(-2, 2); updates in distinct(-1.9, 1.9)"),
+    .primitive = "TensorScatterMin",
+    .method = "scatter_min",
+});
+
+constexpr OpDef kTensorScatterMax = check({
+    .name = "tensor_scatter_max",
+    .doc = "y = x, then y[indices[i]] = max(y[indices[i]], updates[i]) (NaN wins); the last dim of indices holds index "
+           "tuples. Ties share the gradient evenly.",
+    .in = {"input_x: real", "indices: index", "updates: real"},
+    .type = tuples_type,
+    .shard = "none",
+    .grad = extreme_grad,
+    .cases = TUPLES("input_x in distinct(-2, 2); updates in distinct(-1.9, 1.9)"),
+    .primitive = "TensorScatterMax",
+    .method = "scatter_max",
+});
+
+constexpr OpDef kScatterNd = check({
+    .name = "scatter_nd",
+    .doc = "A tensor of zeros with updates added at index tuples.",
+    .in = {"indices: index", "updates: number"},
+    .attr = {"shape: int[]"},
+    .shard = "none",
+    .expand = expand_scatter_nd,
+    .cases = "indices[5, 1]; indices in ints(-3, 2); updates[5, 4]; shape = [3, 4]; bad shape = [3]; bad updates[4, 4]; skip "
+             "zero_size: the shape is given; skip scalar: tuples have a dim",
+    .primitive = "ScatterNd",
+});
+
 }  // namespace mycel::ops

@@ -27,11 +27,12 @@ extern const OpDef kUnstack, kMeshgrid, kHstack, kVstack, kDstack, kColumnStack;
 // slice.op.cc
 extern const OpDef kBasicSlice, kSliceUpdate, kSlice, kNarrow, kStridedSlice, kStridedSliceUpdate;
 // pad.op.cc
-extern const OpDef kPadNd, kPad, kMirrorPad;
+extern const OpDef kPadNd, kPad, kConstantPad, kMirrorPad;
 // sequence.op.cc
 extern const OpDef kArange, kLinspace, kEye;
 // matrix.op.cc
-extern const OpDef kMatrixBandPart, kTril, kTriu, kDiagonal, kDiagonalUpdate, kDiag, kTrace;
+extern const OpDef kBand, kMatrixBandPart, kTril, kTriu, kDiagonal, kDiagonalUpdate, kDiag, kDiagflat, kDiagEmbed;
+extern const OpDef kTrace;
 
 // -- what gradient rules of several rooms need -------------------------------------------------------
 // `v` under the shape of operand `i`; free.

@@ -185,8 +185,8 @@ constexpr OpDef kCollapseDims = check({
     .grad = view_grad,
     .loops = move_loops<identity_moves>,
     .cases = "start_dim = 0 1 -1; end_dim = -1 2; bad start_dim = 3",
-    .internal = true,
     .view = true,
+    .internal = true,
 });
 
 constexpr OpDef kFlatten = check({

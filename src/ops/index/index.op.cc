@@ -1,0 +1,20 @@
+// The index room's list of records.
+#include "ops/index/index.h"
+
+#include "ir/op.h"
+#include "ops/all_ops.h"
+
+namespace mycel::ops {
+
+void register_index() {
+  ir::register_ops({&kGather, &kGatherD, &kGatherNd, &kIndexSelect, &kTake, &kOneHot});
+  ir::register_ops({&kAxisScatterAdd, &kElementsScatterAdd, &kIndexAdd, &kIndexFill, &kMaskedFill, &kTensorScatterUpdate,
+                    &kTensorScatterAdd, &kTensorScatterSub, &kTensorScatterMul, &kTensorScatterDiv, &kTensorScatterMin,
+                    &kTensorScatterMax, &kScatterNd});
+  ir::register_ops({&kSort, &kArgsort, &kMsort, &kTopkAlong, &kTopK, &kSearchsorted});
+  ir::register_ops({&kUnsortedSegmentSum, &kUnsortedSegmentMax, &kUnsortedSegmentMin, &kUnsortedSegmentProd});
+  ir::register_ops({&kNonzero, &kCompress, &kMaskedSelect, &kUnique, &kUniqueWithPad, &kBincount, &kHistc,
+                    &kHistogramFixedWidth});
+}
+
+}  // namespace mycel::ops
