@@ -353,7 +353,12 @@ Val bitcast(Val x, DType to) {
   MYCEL_CHECK(!is_complex(to) && to != DType::kFloat16 && to != DType::kBFloat16 && !is_bool(to) &&
                   !is_bool(x.dtype()) && size_of(to) == size_of(x.dtype()),
               "bitcast from {} to {}", name_of(x.dtype()), name_of(to));
-  return x.dtype() == to ? x : wrap(home(x).add(Op::kBitcast, to, {x.n}));
+  if (x.dtype() == to) return x;
+  if (x.n->is_literal() && is_float(x.dtype()) && is_int(to)) {
+    const int64_t bits = x.dtype() == DType::kFloat64 ? x.n->bits : std::bit_cast<int32_t>(static_cast<float>(x.n->real()));
+    return constant(x.nest(), to, bits);
+  }
+  return wrap(home(x).add(Op::kBitcast, to, {x.n}));
 }
 
 Val real(Val x) { return wrap(x.n); }

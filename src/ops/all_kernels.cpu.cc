@@ -11,8 +11,6 @@ void ensure_kernels() {
   std::call_once(once, [] {
     ops::register_matmul_kernels();
     ops::register_conv_kernels();
-    ops::register_pool_kernels();
-    ops::register_loss_kernels();
     ops::register_shape_kernels();
     ops::register_index_kernels();
   });

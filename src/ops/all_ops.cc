@@ -18,6 +18,10 @@ void register_rooms() {
   register_reduce();
   register_shape();
   register_index();
+  register_matmul();
+  register_conv();
+  register_pool();
+  register_norm();
   register_control();
   register_fused();
 }

@@ -36,13 +36,15 @@
 //                        allows, else float32/int64/bool), the group's first attribute values; several
 //                        results: "-> 1, 2". A list makes a 1-d operand: at ([1, 2, 3]) -> [1, 3, 6];
 //                        complex numbers as 1+2i. May be repeated.
-//   bad x[2] y[3]        operands that must be refused: shapes as given (others default) …
+//   bad x[2] y[3]        operands that must be refused: shapes as given (others as in the group's first case) …
 //   bad axis = 7         … or an attribute value; the error must be a UserError naming the op. May repeat.
 //   tol 1e-5             relative and absolute tolerance between float32 kernels (default 2e-5)
 //   fd 1e-4              tolerance of gradients against finite differences (default 1e-6 relative)
 //   no grad of w: text   that float operand has no gradient, on purpose
-//   skip COLUMN: text    column left out, with the reason. Columns: see kColumns below; "all" for ops that
-//                        need a test of their own, which the text names.
+//   skip COLUMN: text    column left out for this group (and the groups after it, in the base group), with
+//                        the reason. Columns: see kColumns below; "all" for ops that need a test of their
+//                        own, which the text names.
+//   `at` and `bad` clauses belong to their group alone.
 //
 // Examples.  "x in (-0.9, 10); at (1) -> 0.69314718055994531"
 //            "x[n, c, h, w]; stride = 1 2; groups = 1 c; c = 4; when c % groups = 0"
@@ -50,6 +52,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -65,29 +68,62 @@ inline constexpr const char* kColumns[] = {
     "kernels",    // every accepting kernel against the reference interpreter
     "grad",       // gradient against central differences in float64
     "grad2",      // gradient of the gradient against differences of the gradient
-    "dtypes",     // every dtype of the operand classes
-    "broadcast",  // elementwise records: operands of unequal shapes
-    "zero_size",  // operands with a dimension of 0
-    "scalar",     // 0-d operands
+    "dtypes",     // every dtype of the operand classes, against float64 or int64
+    "broadcast",  // elementwise records: operands of unequal shapes against repeated ones
+    "zero_size",  // operands with a dimension of 0: a result of the right shape, or a UserError
+    "scalar",     // 0-d operands: the same
     "bad_input",  // errors are UserErrors that name the op
     "text",       // graph text round trip
     "threads",    // bitwise equal on one and two threads
 };
 
-// One concrete use of an op. Operands of class "float" and the like are float64 until a column asks for
-// another dtype (`with_dtype`).
+// Where the values of an operand come from (the `in` clause).
+struct Domain {
+  enum Kind { kDefault, kUniform, kSet, kInts, kDistinct, kSorted, kPermutation, kProb, kSpd, kLower, kUpper, kRegular };
+  Kind kind = kDefault;
+  double low = 0, high = 0;
+  std::vector<double> set;
+  bool special() const;  // the set holds inf or nan
+};
+// Operand of this dtype and shape; the same seed gives the same stream for every float dtype.
+Tensor make_values(const Domain& domain, const std::string& cls, DType dtype, const Shape& shape, uint64_t seed);
+
+// What holds for all cases of a group.
+struct Group {
+  std::map<std::string, std::string> skip;                // column -> reason
+  std::map<std::string, std::string> no_grad;             // operand -> reason
+  std::map<std::string, std::vector<DType>> dtypes;       // operand name ("" for the first's class) -> allowed
+  double tolerance = 2e-5;
+  double fd_tolerance = 1e-6;
+};
+
+// One concrete use of an op, its operands in the widest dtype of their class (float64, int64, complex128).
 struct Case {
   const ir::Op* op = nullptr;
+  std::shared_ptr<const Group> group;
   Tensors inputs;  // an empty Tensor where an optional operand is absent
   ir::Attrs attrs;
-  std::string text;      // "x[2, 3] axis=1": for failure messages
-  bool special = false;  // values hold inf or nan: no derivatives
+  std::string text;  // "x[2, 3] axis=1": for failure messages
+  std::vector<Domain> domains;
+  std::vector<bool> default_shape;  // per operand: no clause and no dims in the record
+  uint64_t seed = 0;
+
+  bool special() const;  // values hold inf or nan: no derivatives
+  const ir::InputSpec& spec(size_t i) const;
+  // The dtypes to try for operand i.
+  std::vector<DType> allowed(size_t i) const;
+  // Operands that take their dtype together with operand 0: of its class, without dtypes of their own.
+  bool follows_first(size_t i) const;
+  // The same case with new values of another dtype or shape.
+  Tensor remade(size_t i, DType dtype, const Shape& shape) const;
+  // Operand 0 and those that follow it in `dtype`.
+  Tensors in_dtype(DType dtype) const;
 };
 
 struct Point {
   Tensors inputs;
   ir::Attrs attrs;
-  Tensors expected;
+  std::vector<std::vector<double>> expected;  // per result; complex ones as re, im, re, im…
   std::string text;
 };
 
@@ -102,28 +138,18 @@ struct OpCases {
   std::vector<Case> cases;
   std::vector<Point> points;
   std::vector<Bad> bad;
-  std::map<std::string, std::string> skip;     // column -> reason
-  std::map<std::string, std::string> no_grad;  // operand -> reason
-  std::map<int, std::vector<DType>> dtypes;    // operand -> allowed dtypes
-  double tolerance = 2e-5;
-  double fd_tolerance = 1e-6;
+  std::map<std::string, std::string> skip;  // of the base group
 };
 
 // Reads the record's line and makes operands with a fixed seed per op. InternalError with the clause in
 // its text when the line does not follow the grammar.
 OpCases read_cases(const ir::Op& op);
 
-// The case with operand i cast to dtypes[i].
-Case with_dtypes(const Case& c, const std::vector<DType>& dtypes);
-
-// True when the record is elementwise: a scalar formula, or the shard line "... -> ...", or "..., ... -> ...".
+// True when the record works element by element on operands that broadcast.
 bool elementwise(const ir::Op& op);
 
-struct Tally {
-  int passed = 0, failed = 0, skipped = 0;
-};
-// Runs one column on one op; returns failure texts. `why_not` receives the reason when the column does not
-// apply. `brief`: the first case only.
+// Runs one column on one op; returns failure texts. `why_not` receives the reason when nothing was checked.
+// `brief`: the first case only.
 std::vector<std::string> run_column(const std::string& column, const OpCases& cases, bool brief,
                                     std::string* why_not);
 

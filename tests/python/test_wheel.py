@@ -1,6 +1,7 @@
 """`pip install .` into a fresh environment: what a user's machine sees of the wheel."""
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -35,17 +36,13 @@ def installed(tmp_path_factory):
     (site / "lent.pth").write_text(f"{own_site}\n")
     for library in Path(sys.prefix, "lib").glob("libdnnl.so*"):
         (folder / "env/lib" / library.name).symlink_to(library)
+    # The compilers that CMake picks by itself: with Python's own choice (x86_64-linux-gnu-g++) the
+    # compiler cache would know none of the objects of build/.
+    compilers = {"CC": shutil.which("cc"), "CXX": shutil.which("c++")}
     run(
-        *(
-            sys.executable,
-            "-m",
-            "pip",
-            "--python",
-            folder / "env/bin/python",
-            "install",
-            "--no-deps",
-        ),
-        *("--no-index", "--no-build-isolation", "--ignore-installed", ROOT),
+        *(sys.executable, "-m", "pip", "--python", folder / "env/bin/python", "install"),
+        *("--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", ROOT),
+        env={**os.environ, **compilers},
     )
     environment = {
         k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "LD_LIBRARY_PATH")

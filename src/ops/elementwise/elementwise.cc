@@ -6,10 +6,17 @@ namespace mycel::ops {
 
 void register_elementwise() {
   register_arithmetic();
+  register_division();
   register_exponential();
+  register_trigonometric();
+  register_rounding();
   register_comparison();
+  register_logic();
   register_selection();
+  register_blend();
+  register_complex();
   register_activation();
+  register_more_activations();
 }
 
 }  // namespace mycel::ops

@@ -1,11 +1,10 @@
 // Gathering on the CPU. Indices are checked before anything is copied, so that a bad one raises at the
 // call; then whole slices are copied.
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "backend/cpu/function_kernel.h"
+#include "base/threads.h"
 #include "ops/index/index_tables.h"
 #include "ops/index/indices.h"
 #include "ops/shape/moves.h"
@@ -31,26 +30,24 @@ GatherShape gather_shape(const Problem& p) {
   return {x.size(0, batch), x.size(batch, axis), x[axis], x.size(axis + 1, x.rank()), index.size(batch, index.rank())};
 }
 
+// Elements that one thread copies at least.
+int64_t grain_for(int64_t slice_bytes) { return std::max<int64_t>(1, kBytesPerThread / std::max<int64_t>(1, slice_bytes)); }
+
+// Slices [begin, end) of the result, counted over batch, outer and index.
 template <typename T>
-void copy_slices(const GatherShape& g, const T* x, const int64_t* index, T* y, int64_t row) {
-  int64_t b = row / g.outer;
-  const T* from = x + row * g.n * g.inner;
-  T* to = y + row * g.count * g.inner;
-  const int64_t* at = index + b * g.count;
-  if (g.inner == 1) {
-    for (int64_t k = 0; k < g.count; ++k) to[k] = at[k] == kSkipped ? T{} : from[at[k]];
-    return;
-  }
-  size_t bytes = static_cast<size_t>(g.inner) * sizeof(T);
-  int64_t volume = g.count * g.inner * static_cast<int64_t>(sizeof(T));
-  int threads = g.batch * g.outer > 1 ? 1 : static_cast<int>(std::clamp<int64_t>(volume / kBytesPerThread, 1, omp_get_max_threads()));
-#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
-  for (int64_t k = 0; k < g.count; ++k) {
-    if (at[k] == kSkipped) {
-      std::memset(static_cast<void*>(to + k * g.inner), 0, bytes);
+void copy_slices(const GatherShape& g, const T* x, const int64_t* index, T* y, int64_t begin, int64_t end) {
+  int64_t row = begin / g.count, k = begin % g.count;
+  for (int64_t slice = begin; slice < end; ++slice) {
+    int64_t at = index[row / g.outer * g.count + k];
+    T* to = y + slice * g.inner;
+    if (at == kSkipped) {
+      std::memset(static_cast<void*>(to), 0, static_cast<size_t>(g.inner) * sizeof(T));
+    } else if (g.inner == 1) {
+      *to = x[row * g.n + at];
     } else {
-      std::memcpy(static_cast<void*>(to + k * g.inner), from + at[k] * g.inner, bytes);
+      std::memcpy(static_cast<void*>(to), x + (row * g.n + at) * g.inner, static_cast<size_t>(g.inner) * sizeof(T));
     }
+    if (++k == g.count) k = 0, ++row;
   }
 }
 
@@ -65,14 +62,8 @@ std::unique_ptr<Prepared> prepare_gather(const Problem& p) {
       using T = decltype(like);
       auto* x = static_cast<const T*>(b[0]);
       auto* y = static_cast<T*>(b[2]);
-      int64_t rows = g.batch * g.outer, volume = rows * g.count * g.inner * static_cast<int64_t>(bytes);
-      int threads = rows == 1 ? 1 : static_cast<int>(std::clamp<int64_t>(volume / kBytesPerThread, 1, omp_get_max_threads()));
-      if (threads == 1) {
-        for (int64_t r = 0; r < rows; ++r) copy_slices(g, x, index.data(), y, r);
-        return;
-      }
-#pragma omp parallel for num_threads(threads) schedule(static)
-      for (int64_t r = 0; r < rows; ++r) copy_slices(g, x, index.data(), y, r);
+      parallel_for(g.batch * g.outer * g.count, grain_for(g.inner * static_cast<int64_t>(bytes)),
+                   [&](int64_t begin, int64_t end) { copy_slices(g, x, index.data(), y, begin, end); });
     });
   });
 }
@@ -90,13 +81,14 @@ std::unique_ptr<Prepared> prepare_gather_d(const Problem& p) {
       using T = decltype(like);
       auto* from = static_cast<const T*>(b[0]);
       auto* to = static_cast<T*>(b[2]);
-#pragma omp parallel for schedule(static) if (index.size() > 32768)
-      for (int64_t r = 0; r < places.rows; ++r) {
-        int64_t base = places.row_offset(r), first = r * places.inner;
-        for (int64_t i = 0; i < places.inner; ++i) {
-          to[first + i] = from[places.element(base, i, at[static_cast<size_t>(first + i)])];
+      parallel_for(places.rows, grain_for(places.inner * static_cast<int64_t>(bytes)), [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; ++r) {
+          int64_t base = places.row_offset(r), first = r * places.inner;
+          for (int64_t i = 0; i < places.inner; ++i) {
+            to[first + i] = from[places.element(base, i, at[static_cast<size_t>(first + i)])];
+          }
         }
-      }
+      });
     });
   });
 }
@@ -114,8 +106,9 @@ std::unique_ptr<Prepared> prepare_gather_nd(const Problem& p) {
       using T = decltype(like);
       auto* from = static_cast<const T*>(b[0]);
       auto* to = static_cast<T*>(b[2]);
-#pragma omp parallel for schedule(static) if (count * inner > 32768)
-      for (int64_t k = 0; k < count; ++k) std::copy_n(from + at[static_cast<size_t>(k)], inner, to + k * inner);
+      parallel_for(count, grain_for(inner * static_cast<int64_t>(bytes)), [&](int64_t begin, int64_t end) {
+        for (int64_t k = begin; k < end; ++k) std::copy_n(from + at[static_cast<size_t>(k)], inner, to + k * inner);
+      });
     });
   });
 }

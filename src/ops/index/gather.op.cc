@@ -119,9 +119,9 @@ constexpr OpDef kGather = check({
     .name = "gather",
     .doc = "Slices of x along `axis` at the given indices: y[b, o, i, r] = x[b, o, indices[b, i], r], where b are "
            "batch_dims leading dims shared by both. Indices outside [-n, n) are an error, or are clipped, wrapped, or "
-           "skipped (reading 0), as bounds says; the last three differ for negative ones too.",
+           "skipped (reading 0), as bounds says; these three treat negative indices as outside, and skip_negative does so beside an error for large ones.",
     .in = {"input_params: any", "input_indices: index"},
-    .attr = {"axis: int", "batch_dims: int = 0", "bounds: str(error|clip|wrap|skip) = error"},
+    .attr = {"axis: int", "batch_dims: int = 0", "bounds: str(error|clip|wrap|skip|skip_negative) = error"},
     .type = gather_type,
     .shard = "none",
     .grad = gather_grad,

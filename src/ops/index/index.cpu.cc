@@ -6,6 +6,8 @@ namespace mycel::ops {
 void register_index_kernels() {
   register_gather_kernels();
   register_scatter_kernels();
+  register_order_kernels();
+  register_dynamic_kernels();
 }
 
 }  // namespace mycel::ops

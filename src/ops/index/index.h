@@ -17,4 +17,12 @@ extern const OpDef kTensorScatterUpdate, kTensorScatterAdd, kTensorScatterSub, k
 extern const OpDef kTensorScatterMin, kTensorScatterMax, kScatterNd;
 extern const OpDef kElementsScatterAdd;
 
+// order.op.cc
+extern const OpDef kSort, kArgsort, kMsort, kTopkAlong, kTopK, kSearchsorted;
+// segment.op.cc
+extern const OpDef kUnsortedSegmentSum, kUnsortedSegmentMax, kUnsortedSegmentMin, kUnsortedSegmentProd;
+// dynamic.op.cc: result sizes that depend on values
+extern const OpDef kNonzero, kCompress, kMaskedSelect, kUnique, kUniqueWithPad, kBincount, kHistc;
+extern const OpDef kHistogramFixedWidth;
+
 }  // namespace mycel::ops

@@ -10,7 +10,6 @@ void register_gather_kernels();
 void register_scatter_kernels();
 void register_order_kernels();
 void register_dynamic_kernels();
-void register_segment_kernels();
 
 // Where an element of `index` reads or writes in `x`: the same position, except along `axis`, where the
 // index decides. The index may be shorter than x in the other dims.

@@ -29,6 +29,10 @@ void read(const char* op, const T* from, int64_t count, int64_t n, Bounds bounds
           if (n == 0) refuse(op, k, i, n);
           i = (i % n + n) % n;
           break;
+        case Bounds::kSkipNegative:
+          if (i >= 0) refuse(op, k, i, n);
+          i = kSkipped;
+          break;
         case Bounds::kSkip:
           i = kSkipped;
           break;

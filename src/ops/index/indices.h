@@ -17,9 +17,11 @@ enum class Bounds : uint8_t {
   kClip,   // the nearest one; negative ones are 0
   kWrap,   // modulo n
   kSkip,   // reads 0, writes nothing; negative indices are outside too
+  kSkipNegative,  // negative ones are skipped, others outside are an error
 };
 inline Bounds bounds_of(std::string_view s) {
-  return s == "clip" ? Bounds::kClip : s == "wrap" ? Bounds::kWrap : s == "skip" ? Bounds::kSkip : Bounds::kError;
+  return s == "clip" ? Bounds::kClip : s == "wrap" ? Bounds::kWrap : s == "skip" ? Bounds::kSkip
+         : s == "skip_negative" ? Bounds::kSkipNegative : Bounds::kError;
 }
 
 constexpr int64_t kSkipped = -1;

@@ -1,13 +1,13 @@
 // Scattering on the CPU. All three kinds come down to a list of slice offsets. Equal indices must be
 // applied in order whatever the number of threads: work is shared by destination (a thread owns the slices
 // whose number is its own modulo the thread count) or, for long slices, by columns.
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "backend/cpu/function_kernel.h"
+#include "base/threads.h"
 #include "ops/index/index_tables.h"
 #include "ops/index/indices.h"
 #include "ops/shape/moves.h"
@@ -71,7 +71,7 @@ void scatter(void* out, const std::vector<int64_t>& at, const void* updates, int
   auto* u = static_cast<const T*>(updates);
   int64_t count = static_cast<int64_t>(at.size());
   if (inner == 0) return;
-  int threads = static_cast<int>(std::clamp<int64_t>(count * inner / kElementsPerThread, 1, omp_get_max_threads()));
+  int threads = static_cast<int>(std::clamp<int64_t>(count * inner / kElementsPerThread, 1, thread_count()));
   bool by_column = inner >= 512 * threads;
   auto share = [&](int t) {
     int64_t from = by_column ? inner * t / threads : 0, to = by_column ? inner * (t + 1) / threads : inner;
@@ -81,9 +81,9 @@ void scatter(void* out, const std::vector<int64_t>& at, const void* updates, int
       apply_slice<Combine, E>(y + place + from, u + k * inner + from, to - from);
     }
   };
-  if (threads == 1) return share(0);
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-  for (int t = 0; t < threads; ++t) share(t);
+  parallel_for(threads, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; ++t) share(static_cast<int>(t));
+  });
 }
 
 using ScatterFn = void (*)(void*, const std::vector<int64_t>&, const void*, int64_t);
@@ -183,12 +183,56 @@ std::unique_ptr<Prepared> prepare_elements(const Problem& p) {
       0);
 }
 
+// What an empty segment holds: the neutral element, finite as published.
+template <typename E>
+typename E::Stored neutral(std::string_view op) {
+  using T = typename E::Number;
+  if (op == "unsorted_segment_prod") return E::store(T(1));
+  if constexpr (!std::is_same_v<T, std::complex<float>> && !std::is_same_v<T, std::complex<double>>) {
+    bool lowest = op == "unsorted_segment_max";
+    if (std::is_same_v<E, HalfElement> && op != "unsorted_segment_sum") return E::store(T(lowest ? -65504 : 65504));
+    if (std::is_same_v<E, BFloat16Element> && op != "unsorted_segment_sum") {
+      return E::store(T(lowest ? -0x1.fep127f : 0x1.fep127f));
+    }
+    if (lowest) return E::store(std::numeric_limits<T>::lowest());
+    if (op == "unsorted_segment_min") return E::store(std::numeric_limits<T>::max());
+  }
+  return E::store(T(0));
+}
+
+ScatterFn segment_fn(std::string_view op, DType d) {
+  if (op == "unsorted_segment_max") return real_scatter_for<Larger>(d);
+  if (op == "unsorted_segment_min") return real_scatter_for<Smaller>(d);
+  if (op == "unsorted_segment_prod") return scatter_for<Multiply>(d);
+  return scatter_for<Add>(d);
+}
+
+std::unique_ptr<Prepared> prepare_segments(const Problem& p) {
+  const Shape &x = p.in[0]->shape, &ids = p.in[1]->shape;
+  int64_t count = ids.size(), inner = x.size(ids.rank(), x.rank()), segments = p.out[0].shape[0];
+  DType index_type = p.in[1]->dtype, dtype = p.out[0].dtype;
+  ScatterFn fn = segment_fn(p.op.name, dtype);
+  return cpu::prepared_by("host", [=, &name = p.op.name](void* const* b) {
+    std::vector<int64_t> at = read_indices(name.c_str(), b[1], index_type, count, segments, Bounds::kSkipNegative);
+    for (int64_t& place : at) place = place == kSkipped ? kSkipped : place * inner;
+    with_element(dtype, [&](auto e) {
+      using E = decltype(e);
+      std::fill_n(static_cast<typename E::Stored*>(b[2]), segments * inner, neutral<E>(name));
+    });
+    fn(b[2], at, b[0], inner);
+  });
+}
+
 constexpr KernelDef kKernels[] = {
     {"tensor_scatter_update", "host", nullptr, prepare_tuples}, {"tensor_scatter_add", "host", nullptr, prepare_tuples},
     {"tensor_scatter_sub", "host", nullptr, prepare_tuples},    {"tensor_scatter_mul", "host", nullptr, prepare_tuples},
     {"tensor_scatter_div", "host", nullptr, prepare_tuples},    {"tensor_scatter_min", "host", nullptr, prepare_tuples},
     {"tensor_scatter_max", "host", nullptr, prepare_tuples},    {"axis_scatter_add", "host", nullptr, prepare_axis},
     {"elements_scatter_add", "host", nullptr, prepare_elements},
+    {"unsorted_segment_sum", "host", nullptr, prepare_segments},
+    {"unsorted_segment_max", "host", nullptr, prepare_segments},
+    {"unsorted_segment_min", "host", nullptr, prepare_segments},
+    {"unsorted_segment_prod", "host", nullptr, prepare_segments},
 };
 
 }  // namespace

@@ -183,7 +183,7 @@ constexpr OpDef kAxisScatterAdd = check({
     .name = "axis_scatter_add",
     .doc = "The inverse of gather: y = x, then y[b, o, indices[b, i], r] += updates[b, o, i, r]; bounds as for gather.",
     .in = {"x: number", "indices: index", "updates: number"},
-    .attr = {"axis: int", "batch_dims: int = 0", "bounds: str(error|clip|wrap|skip) = error"},
+    .attr = {"axis: int", "batch_dims: int = 0", "bounds: str(error|clip|wrap|skip|skip_negative) = error"},
     .type = axis_scatter_type,
     .shard = "none",
     .grad =

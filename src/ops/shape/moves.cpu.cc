@@ -1,12 +1,11 @@
 // The CPU kernel of every op that is a list of moves, and the views. A copy looks only at the size of an
 // element, so one body of code serves all dtypes, without a compilation step.
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "backend/cpu/function_kernel.h"
 #include "backend/cpu/kernel.h"
+#include "base/threads.h"
 #include "ops/all_kernels.cpu.h"
 #include "ops/shape/moves.h"
 #include "tensor/element.h"
@@ -102,17 +101,12 @@ void run_tasks(const Job& job, const T* src, T* dst, int64_t begin, int64_t end)
 
 void run_job(const Job& job, size_t bytes, const void* src, void* dst) {
   int64_t volume = job.m.rows() * job.m.inner() * static_cast<int64_t>(bytes);
-  int threads = static_cast<int>(std::clamp<int64_t>(volume / kBytesPerThread, 1, omp_get_max_threads()));
-  threads = static_cast<int>(std::min<int64_t>(threads, job.tasks));
+  int64_t grain = std::max<int64_t>(1, job.tasks * kBytesPerThread / std::max<int64_t>(1, volume));
   with_element_size(bytes, [&](auto like) {
     using T = decltype(like);
-    auto* from = static_cast<const T*>(src);
-    auto* to = static_cast<T*>(dst);
-    if (threads <= 1) return run_tasks(job, from, to, 0, job.tasks);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int k = 0; k < threads; ++k) {
-      run_tasks(job, from, to, job.tasks * k / threads, job.tasks * (k + 1) / threads);
-    }
+    parallel_for(job.tasks, grain, [&](int64_t begin, int64_t end) {
+      run_tasks(job, static_cast<const T*>(src), static_cast<T*>(dst), begin, end);
+    });
   });
 }
 

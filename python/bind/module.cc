@@ -1,0 +1,34 @@
+// The extension module mycel._mycel: each file of the glue adds its part.
+#include "bind/dtype_object.h"
+#include "bind/op_object.h"
+#include "bind/python.h"
+#include "bind/tensor_object.h"
+
+namespace mycel::bind {
+void bind_state(nb::module_& m);
+void bind_transforms(nb::module_& m);
+void bind_entry(nb::module_& m);
+void bind_compiled(nb::module_& m);
+}  // namespace mycel::bind
+
+NB_MODULE(_mycel, m) {
+  using namespace mycel::bind;  // NOLINT
+  nb::set_leak_warnings(false);
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (...) {
+      set_python_error();
+    }
+  });
+  bind_dtype(m);
+  bind_tensor(m);
+  bind_parameter(m);
+  bind_buffers(m);
+  bind_ops(m);
+  bind_primitive(m);
+  bind_state(m);
+  bind_transforms(m);
+  bind_entry(m);
+  bind_compiled(m);
+}

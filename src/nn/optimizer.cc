@@ -1,0 +1,279 @@
+#include "nn/optimizer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "mycel/ops.h"
+#include "nn/arith.h"
+
+namespace mycel::nn {
+namespace {
+
+bool is_low_precision(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
+
+DType compute_dtype(const Tensor& param) {
+  return is_low_precision(param.dtype()) ? DType::kFloat32 : param.dtype();
+}
+
+Tensor cast_to(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : ops::cast(t, dtype); }
+
+// The published default: normalisation's scales and shifts do not decay.
+bool decays_by_default(const ParameterData& p) {
+  return p.name.find("beta") == std::string::npos && p.name.find("gamma") == std::string::npos;
+}
+
+// g less its mean over all dims but the first (Yong et al., "Gradient centralization", ECCV 2020).
+Tensor centralize(const Tensor& g) {
+  if (g.rank() < 2) return g;
+  std::vector<int64_t> axes;
+  for (int d = 1; d < g.rank(); ++d) axes.push_back(d);
+  return g - ops::reduce_mean(g, axes, true);
+}
+
+void check_names(const std::string& owner, const std::vector<Parameter>& params) {
+  if (params.empty()) value_error("{}: there are no parameters to optimize", owner);
+  std::unordered_set<const ParameterData*> seen;
+  for (const Parameter& p : params) {
+    if (!p) type_error("{}: a parameter is null", owner);
+    if (!seen.insert(p.get()).second) {
+      value_error("{}: the parameter '{}' appears in more than one group or twice in one", owner, p->name);
+    }
+  }
+}
+
+}  // namespace
+
+Scheduled::Scheduled(const std::string& owner, const std::string& name, const Arg& value) {
+  if (value.is_cell()) {
+    cell_ = value.cell();
+    dynamic_ = true;
+    return;
+  }
+  const ir::Attr& a = value.attr();
+  Tensor t;
+  if (a.is<Tensor>()) {
+    t = cast_to(a.tensor(), DType::kFloat32);
+  } else if (a.is<ir::Attr::Floats>()) {
+    const auto& list = a.floats();
+    t = Tensor::empty(DType::kFloat32, Shape{static_cast<int64_t>(list.size())});
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (!(list[i] >= 0)) value_error("{}: '{}' must not be negative, got {}", owner, name, list[i]);
+      set_element(t.mutable_raw(), DType::kFloat32, static_cast<int64_t>(i), list[i]);
+    }
+  } else {
+    double v = a.real();
+    if (!(v >= 0)) value_error("{}: '{}' must not be negative, got {}", owner, name, v);
+    zero_ = v == 0;
+    t = Tensor::scalar(DType::kFloat32, v);
+  }
+  if (t.rank() > 1 || t.size() == 0) {
+    value_error("{}: '{}' must be one number or a list of them, got {}", owner, name, t.describe());
+  }
+  dynamic_ = t.rank() == 1;
+  parameter_ = make_parameter(t, name, false);
+}
+
+Tensor Scheduled::at(const Tensor& global_step) const {
+  Tensor v;
+  if (cell_) {
+    Tensors out = cell_->run(std::span(&global_step, 1));
+    if (out.size() != 1) value_error("{}: a schedule gives one number", cell_->class_name());
+    v = out[0];
+  } else if (dynamic_) {
+    v = ops::gather(parameter_->value, global_step, 0, 0, "clip");
+  } else {
+    v = parameter_->value;
+  }
+  if (v.rank() != 0) v = ops::reshape(v, {});
+  return cast_to(v, DType::kFloat32);
+}
+
+Optimizer::Optimizer(const OptimizerDef& d, std::vector<ParamGroup> groups, Args a,
+                     const std::vector<Parameter>& order)
+    : def(d), args(std::move(a)) {
+  global_step_ = add("global_step", make_parameter(Tensor::zeros(DType::kInt32, Shape{1}), "global_step", false));
+  if (args.signature().index("loss_scale") >= 0) loss_scale_ = args.positive_real("loss_scale");
+  bool several = groups.size() > 1 || (groups.size() == 1 && (groups[0].lr || groups[0].weight_decay));
+  for (size_t i = 0; i < groups.size(); ++i) add_group(groups[i], static_cast<int>(i), several);
+  check_names(def.name, params_);
+  if (!order.empty()) {
+    if (order.size() != params_.size()) {
+      value_error("{}: 'order_params' names {} parameters, the groups hold {}", def.name, order.size(),
+                  params_.size());
+    }
+    std::vector<Rule> rules;
+    std::vector<bool> flags;
+    for (const Parameter& p : order) {
+      auto at = std::find(params_.begin(), params_.end(), p);
+      if (at == params_.end()) {
+        value_error("{}: 'order_params' names '{}', which is in no group", def.name, p->name);
+      }
+      rules.push_back(rules_[at - params_.begin()]);
+      flags.push_back(decay_flags_[at - params_.begin()]);
+    }
+    params_ = order;
+    rules_ = rules;
+    decay_flags_ = flags;
+  }
+  def.setup(*this);
+}
+
+int Optimizer::scheduled(const std::string& name, const Arg& value) {
+  scheduled_.emplace_back(def.name, name, value);
+  const Scheduled& s = scheduled_.back();
+  if (s.cell()) {
+    add(name, s.cell());
+  } else if (name.starts_with("learning_rate")) {
+    add(name, s.parameter());  // saved, and open to callbacks that change it
+  }
+  return static_cast<int>(scheduled_.size()) - 1;
+}
+
+void Optimizer::add_group(const ParamGroup& g, int number, bool several) {
+  auto given = [&](const char* name) { return args.signature().index(name) >= 0 ? args[name] : Arg(0.0); };
+  Rule rule;
+  std::string suffix = several ? fmt::format("_group_{}", number) : "";
+  rule.lr = scheduled("learning_rate" + suffix, g.lr ? *g.lr : given("learning_rate"));
+  Arg decay = g.weight_decay ? *g.weight_decay : given("weight_decay");
+  bool decays = decay.is_cell() || !decay.attr().is<double>() || decay.attr().real() != 0;
+  if (decays && decay.is_attr() && decay.attr().is<int64_t>()) decays = decay.attr().integer() != 0;
+  if (decays) rule.decay = scheduled("weight_decay" + suffix, decay);
+  rule.centralize = g.grad_centralization;
+  for (const Parameter& p : g.params) {
+    params_.push_back(p);
+    rules_.push_back(rule);
+    decay_flags_.push_back(decays && (several || decays_by_default(*p)));
+  }
+}
+
+void Optimizer::slot(const std::string& name, double fill, ShapeOf shape_of) {
+  std::vector<Parameter> one;
+  for (const Parameter& p : params_) {
+    Shape s = shape_of ? shape_of(p->value.shape()) : p->value.shape();
+    one.push_back(make_parameter(Tensor::full(compute_dtype(p->value), s, fill), name + "." + p->name, false));
+    add_state(one.back());
+  }
+  slots_.push_back(std::move(one));
+}
+
+Parameter Optimizer::shared(const std::string& name, double first) {
+  return add(name, make_parameter(Tensor::scalar(DType::kFloat32, first), name, false));
+}
+
+void Optimizer::assign_shared(std::string_view name, Tensor v) {
+  Parameter p = find_own(name);
+  MYCEL_CHECK(p, "{} has no state '{}'", def.name, name);
+  p->value = settle(p->value, std::move(v));
+}
+
+Tensor Optimizer::step_number() const {
+  return ops::reshape(ops::cast(global_step_->value, DType::kFloat32), {}) + 1.0;
+}
+
+std::vector<Parameter> Optimizer::states(int i) const {
+  std::vector<Parameter> out;
+  for (const auto& slot : slots_) out.push_back(slot[i]);
+  return out;
+}
+
+Tensors Optimizer::learning_rates() const {
+  Tensors now, out;
+  for (const Scheduled& s : scheduled_) now.push_back(s.at(global_step_->value));
+  for (const Rule& r : rules_) out.push_back(now[r.lr]);
+  return out;
+}
+
+Tensor Optimizer::prepare_gradient(int i, const Tensor& gradient, const Tensor& decay) const {
+  const Tensor& p = params_[i]->value;
+  if (!gradient || !(gradient.shape() == p.shape())) {
+    value_error("{}: the gradient of '{}' is {}, the parameter {}", def.name, params_[i]->name,
+                gradient ? gradient.describe() : "missing", p.describe());
+  }
+  Tensor g = cast_to(gradient, compute_dtype(p));
+  if (loss_scale_ != 1) g = g * (1 / loss_scale_);
+  if (decay && !def.own_decay) g = g + cast_to(p, g.dtype()) * decay;
+  return rules_[i].centralize ? centralize(g) : g;
+}
+
+void Optimizer::update_one(int i, const Tensor& gradient, const Tensors& now) {
+  const Rule& rule = rules_[i];
+  Tensor decay = decay_flags_[i] && rule.decay >= 0 ? now[rule.decay] : Tensor();
+  Parameter& p = params_[i];
+  DType dtype = compute_dtype(p->value);
+  Update u{*this, i, cast_to(p->value, dtype), prepare_gradient(i, gradient, decay), now[rule.lr], decay, {}};
+  for (const auto& slot : slots_) u.state.push_back(slot[i]->value);
+  def.update(u);
+  p->value = settle(p->value, cast_to(u.param, p->value.dtype()));
+  for (size_t s = 0; s < slots_.size(); ++s) {
+    Parameter& state = slots_[s][i];
+    state->value = settle(state->value, u.state[s]);
+  }
+}
+
+void Optimizer::step(std::span<const Tensor> gradients) {
+  if (gradients.size() != params_.size()) {
+    value_error("{}: {} gradients given for {} parameters", def.name, gradients.size(), params_.size());
+  }
+  Tensors now;
+  for (const Scheduled& s : scheduled_) now.push_back(s.at(global_step_->value));
+  if (def.begin) def.begin(*this);
+  for (size_t i = 0; i < params_.size(); ++i) update_one(static_cast<int>(i), gradients[i], now);
+  global_step_->value =
+      settle(global_step_->value, ops::add(global_step_->value, Tensor::full(DType::kInt32, Shape{1}, 1)));
+}
+
+Tensors Optimizer::construct(Inputs gradients) {
+  step(gradients);
+  return {};
+}
+
+const std::vector<const OptimizerDef*>& all_optimizers() {
+  static const auto* all = [] {
+    auto* v = new std::vector<const OptimizerDef*>;
+    for (const OptimizerDefs& room : {gradient_descent_optimizers(), adam_optimizers(), adaptive_optimizers(),
+                                      proximal_optimizers()}) {
+      v->insert(v->end(), room.begin(), room.end());
+    }
+    return v;
+  }();
+  return *all;
+}
+
+const OptimizerDef* find_optimizer(const std::string& name) {
+  for (const OptimizerDef* d : all_optimizers()) {
+    if (name == d->name) return d;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const Signature> signature_of(const OptimizerDef& def) {
+  static auto* made = new std::map<const OptimizerDef*, std::shared_ptr<const Signature>>;
+  auto& slot = (*made)[&def];
+  if (!slot) slot = std::make_shared<const Signature>(def.name, def.args);
+  return slot;
+}
+
+OptimizerPtr make_optimizer(const std::string& name, std::vector<ParamGroup> groups, std::vector<Arg> positional,
+                            const NamedArgs& named, const std::vector<Parameter>& order) {
+  const OptimizerDef* d = find_optimizer(name);
+  if (!d) {
+    std::vector<const char*> names;
+    for (const OptimizerDef* o : all_optimizers()) names.push_back(o->name);
+    std::string near = did_you_mean(name, names.data(), names.size());
+    throw UserError(ErrorKind::kAttribute, fmt::format("there is no optimizer '{}'", name),
+                    near.empty() ? "" : "Did you mean '" + near + "'?");
+  }
+  return std::make_shared<Optimizer>(*d, std::move(groups), Args(signature_of(*d), std::move(positional), named),
+                                     order);
+}
+
+OptimizerPtr make_optimizer(const std::string& name, std::vector<Parameter> params, std::vector<Arg> positional,
+                            const NamedArgs& named) {
+  return make_optimizer(name, std::vector<ParamGroup>{{std::move(params)}}, std::move(positional), named);
+}
+
+}  // namespace mycel::nn

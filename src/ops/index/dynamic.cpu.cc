@@ -1,0 +1,187 @@
+// Kernels that find out the size of their results while they run.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <unordered_map>
+
+#include "backend/cpu/function_kernel.h"
+#include "ops/index/index_tables.h"
+#include "tensor/element.h"
+
+namespace mycel::ops {
+namespace {
+
+using cpu::KernelDef;
+using cpu::Prepared;
+using cpu::Problem;
+
+template <typename E>
+bool is_nonzero(typename E::Stored v) {
+  return E::load(v) != typename E::Number(0);
+}
+
+Tensors nonzero(const Problem&, std::span<const Tensor> in) {
+  const Tensor& x = in[0];
+  int rank = x.rank();
+  return with_element(x.dtype(), [&](auto e) -> Tensors {
+    using E = decltype(e);
+    auto* v = static_cast<const typename E::Stored*>(x.raw());
+    int64_t count = std::count_if(v, v + x.size(), is_nonzero<E>);
+    Tensor out = Tensor::empty(DType::kInt64, {count, rank});
+    int64_t* row = static_cast<int64_t*>(out.mutable_raw());
+    if (rank == 0) return {out};
+    int64_t at[kMaxRank] = {};
+    for (int64_t i = 0; i < x.size(); ++i) {
+      if (is_nonzero<E>(v[i])) row = std::copy_n(at, rank, row);
+      for (int d = rank - 1; d >= 0 && ++at[d] == x.dim(d); --d) at[d] = 0;
+    }
+    return {out};
+  });
+}
+
+Tensors compress(const Problem&, std::span<const Tensor> in) {
+  const Tensor& x = in[0];
+  auto* mask = static_cast<const uint8_t*>(in[1].raw());
+  int64_t n = x.size(), count = std::count_if(mask, mask + n, [](uint8_t m) { return m != 0; });
+  Tensor out = Tensor::empty(x.dtype(), {count});
+  with_element_size(size_of(x.dtype()), [&](auto like) {
+    using T = decltype(like);
+    auto* from = static_cast<const T*>(x.raw());
+    T* to = static_cast<T*>(out.mutable_raw());
+    for (int64_t i = 0; i < n; ++i) {
+      if (mask[i]) *to++ = from[i];
+    }
+  });
+  return {out};
+}
+
+// Values that compare equal get one hash; NaNs are taken as one value.
+template <typename T>
+struct SameValue {
+  size_t operator()(T v) const {
+    if (v != v) return 0x7ff8;
+    return std::hash<T>()(v == T(0) ? T(0) : v);
+  }
+  bool operator()(T a, T b) const { return a == b || (a != a && b != b); }
+};
+
+// Fills `place` (int32 or int64) per element and gives the different elements in order of appearance.
+template <typename E, typename I>
+std::vector<typename E::Stored> distinct(const typename E::Stored* x, int64_t n, I* place) {
+  using T = typename E::Number;
+  std::unordered_map<T, I, SameValue<T>, SameValue<T>> seen;
+  std::vector<typename E::Stored> values;
+  for (int64_t i = 0; i < n; ++i) {
+    auto [it, fresh] = seen.try_emplace(E::load(x[i]), static_cast<I>(values.size()));
+    if (fresh) values.push_back(x[i]);
+    place[i] = it->second;
+  }
+  return values;
+}
+
+template <typename E>
+std::vector<typename E::Stored> distinct_of(const typename E::Stored* x, int64_t n, void* place, DType place_type) {
+  if (place_type == DType::kInt64) return distinct<E>(x, n, static_cast<int64_t*>(place));
+  return distinct<E>(x, n, static_cast<int32_t*>(place));
+}
+
+Tensors unique(const Problem& p, std::span<const Tensor> in) {
+  const Tensor& x = in[0];
+  Tensor place = Tensor::empty(p.out[1].dtype, x.shape());
+  return with_real_element(x.dtype(), [&](auto e) -> Tensors {
+    using E = decltype(e);
+    using T = typename E::Stored;
+    std::vector<T> values = distinct_of<E>(static_cast<const T*>(x.raw()), x.size(), place.mutable_raw(), place.dtype());
+    Tensor y = Tensor::empty(x.dtype(), {static_cast<int64_t>(values.size())});
+    std::copy(values.begin(), values.end(), static_cast<T*>(y.mutable_raw()));
+    return {y, place};
+  });
+}
+
+std::unique_ptr<Prepared> prepare_unique_with_pad(const Problem& p) {
+  int64_t n = p.in[0]->shape.size();
+  DType dtype = p.in[0]->dtype, place_type = p.out[1].dtype;
+  return cpu::prepared_by("host", [=](void* const* b) {
+    with_real_element(dtype, [&](auto e) {
+      using E = decltype(e);
+      using T = typename E::Stored;
+      std::vector<T> values = distinct_of<E>(static_cast<const T*>(b[0]), n, b[3], place_type);
+      values.resize(static_cast<size_t>(n), *static_cast<const T*>(b[1]));
+      std::copy(values.begin(), values.end(), static_cast<T*>(b[2]));
+    });
+  });
+}
+
+Tensors bincount(const Problem& p, std::span<const Tensor> in) {
+  const Tensor& x = in[0];
+  int64_t n = x.size(), length = p.view().integer("minlength");
+  std::vector<int64_t> bin(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t v = element_as_int(x.raw(), x.dtype(), i);
+    if (v < 0) value_error("bincount: values must not be negative, got {} at {}", v, i);
+    length = std::max(length, v + 1);
+    bin[static_cast<size_t>(i)] = v;
+  }
+  Tensor y = Tensor::zeros(p.out[0].dtype, {length});
+  if (!p.has(1)) {
+    auto* count = static_cast<int64_t*>(y.mutable_raw());
+    for (int64_t v : bin) ++count[v];
+    return {y};
+  }
+  with_element(y.dtype(), [&](auto e) {
+    using E = decltype(e);
+    using T = typename E::Stored;
+    auto* sum = static_cast<T*>(y.mutable_raw());
+    auto* w = static_cast<const T*>(in[1].raw());
+    for (int64_t i = 0; i < n; ++i) {
+      T& s = sum[bin[static_cast<size_t>(i)]];
+      s = E::store(static_cast<typename E::Number>(E::load(s) + E::load(w[i])));
+    }
+  });
+  return {y};
+}
+
+// As NumPy's histogram with a fixed range, which corrects the rounding of the division at the edges.
+std::unique_ptr<Prepared> prepare_histc(const Problem& p) {
+  int64_t n = p.in[0]->shape.size(), bins = p.view().integer("bins");
+  double min = p.view().real("min"), max = p.view().real("max");
+  DType dtype = p.in[0]->dtype;
+  return cpu::prepared_by("host", [=](void* const* b) {
+    auto* count = static_cast<int32_t*>(b[1]);
+    std::fill_n(count, bins, 0);
+    double low = min, high = max;
+    if (low == high && n > 0) {
+      low = HUGE_VAL, high = -HUGE_VAL;
+      for (int64_t i = 0; i < n; ++i) {
+        double v = element_as_double(b[0], dtype, i);
+        low = std::min(low, v);
+        high = std::max(high, v);
+      }
+    }
+    if (low == high) low -= 1, high += 1;  // one value only: it falls into the middle
+    double width = (high - low) / static_cast<double>(bins);
+    for (int64_t i = 0; i < n; ++i) {
+      double v = element_as_double(b[0], dtype, i);
+      if (!(v >= low && v <= high)) continue;
+      int64_t k = std::min(bins - 1, static_cast<int64_t>((v - low) / width));
+      if (k > 0 && v < low + static_cast<double>(k) * width) --k;
+      if (k + 1 < bins && v >= low + static_cast<double>(k + 1) * width) ++k;
+      ++count[k];
+    }
+  });
+}
+
+constexpr KernelDef kKernels[] = {
+    {"nonzero", "host", nullptr, nullptr, nonzero},
+    {"compress_elements", "host", nullptr, nullptr, compress},
+    {"unique", "host", nullptr, nullptr, unique},
+    {"unique_with_pad", "host", nullptr, prepare_unique_with_pad},
+    {"bincount", "host", nullptr, nullptr, bincount},
+    {"histc", "host", nullptr, prepare_histc},
+};
+
+}  // namespace
+
+void register_dynamic_kernels() { cpu::register_kernels(kKernels); }
+
+}  // namespace mycel::ops
