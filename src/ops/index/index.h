@@ -15,7 +15,10 @@ extern const OpDef kGather, kGatherD, kGatherNd, kIndexSelect, kTake, kOneHot;
 extern const OpDef kAxisScatterAdd, kIndexAdd, kIndexFill, kMaskedFill;
 extern const OpDef kTensorScatterUpdate, kTensorScatterAdd, kTensorScatterSub, kTensorScatterMul, kTensorScatterDiv;
 extern const OpDef kTensorScatterMin, kTensorScatterMax, kScatterNd;
-extern const OpDef kElementsScatterAdd;
+// scatter_forms.op.cc
+extern const OpDef kElementsScatterAdd, kElementsScatterUpdate, kTensorScatterElements, kMaskedScatter, kSequenceMask;
+// reverse.op.cc
+extern const OpDef kReverseSequence;
 
 // order.op.cc
 extern const OpDef kSort, kArgsort, kMsort, kTopkAlong, kTopK, kSearchsorted;
