@@ -1,8 +1,8 @@
 // For tests: runs one nest by the interpreter, by the JIT with one and two threads, and as compiled C99, and
-// compares what they write.
+// says where they differ. `EXPECT_EQ(check_nest(...), "")`.
 #pragma once
 
-#include <gtest/gtest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <cstring>
@@ -50,7 +50,7 @@ struct Operands {
 };
 
 // Near: |a - b| <= tolerance * max(1, |b|); NaN equals NaN. Tolerance 0 asks for equal values.
-inline void expect_near(const Nest& nest, const Operands& got, const Operands& want, const std::vector<int64_t>& counts,
+inline std::string difference(const Nest& nest, const Operands& got, const Operands& want, const std::vector<int64_t>& counts,
                         double tolerance, const char* which) {
   size_t k = 0;
   for (const auto& info : nest.buffers()) {
@@ -60,17 +60,19 @@ inline void expect_near(const Nest& nest, const Operands& got, const Operands& w
     for (int64_t i = 0; i < parts; ++i) {
       const double a = element_as_double(got.out[k].data(), part, i), b = element_as_double(want.out[k].data(), part, i);
       const bool same = (std::isnan(a) && std::isnan(b)) || a == b || std::fabs(a - b) <= tolerance * std::fmax(1, std::fabs(b));
-      ASSERT_TRUE(same) << which << ": output " << k << " element " << i << " is " << a << ", expected " << b << "\n"
-                        << nest.str();
+      if (!same) {
+        return fmt::format("{}: output {} element {} is {}, expected {}\n{}", which, k, i, a, b, nest.str());
+      }
     }
     ++k;
   }
+  return "";
 }
 
-// Compiles the C99 text with the system compiler and runs it.
-void run_as_c(const Nest& nest, void* const* buffers);
+// Compiles the C99 text with the system compiler and runs it; false when that failed. In emit_c_test.cc.
+bool run_as_c(const Nest& nest, void* const* buffers);
 
-inline void check_nest(const Nest& nest, std::vector<Bytes> inputs, const std::vector<int64_t>& out_counts,
+inline std::string check_nest(const Nest& nest, std::vector<Bytes> inputs, const std::vector<int64_t>& out_counts,
                        double tolerance, bool with_c = false) {
   Operands base{std::move(inputs), {}};
   size_t k = 0;
@@ -88,14 +90,12 @@ inline void check_nest(const Nest& nest, std::vector<Bytes> inputs, const std::v
   for (auto& stage : many.stages) stage.grain = 1;  // as many shares as there are threads
   many.run(two.pointers().data());
   set_thread_count(threads);
-  expect_near(nest, one, reference, out_counts, tolerance, "jit");
-  for (size_t o = 0; o < one.out.size(); ++o) {
-    ASSERT_EQ(one.out[o], two.out[o]) << "bits differ between one thread and two\n" << nest.str();
-  }
-  if (!with_c) return;
+  if (one.out != two.out) return "bits differ between one thread and two\n" + nest.str();
+  std::string found = difference(nest, one, reference, out_counts, tolerance, "jit");
+  if (!found.empty() || !with_c) return found;
   Operands c = base;
-  run_as_c(nest, c.pointers().data());
-  expect_near(nest, c, reference, out_counts, tolerance, "C99");
+  if (!run_as_c(nest, c.pointers().data())) return "C99 does not compile\n" + emit_c(nest, "kernel");
+  return difference(nest, c, reference, out_counts, tolerance, "C99");
 }
 
 }  // namespace mycel::loops

@@ -11,6 +11,7 @@ namespace {
 // Rows longer than this are cut when there are too few of them to go round.
 constexpr int64_t kBlock = 16384;
 constexpr int64_t kEnoughRows = 64;
+constexpr int64_t kShort = 256;  // rows below this are not interleaved
 
 class Builder {
  public:
@@ -126,7 +127,7 @@ class Builder {
         if (base[k].n) now[k] = nest_.load(inputs_[k], base[k] + j);
       }
       element(now, out + j);
-    });
+    }, walk_.extent[last] < kShort ? Trips::kFew : Trips::kMany);
   }
 
   void blocks(int64_t rows, size_t shared) {

@@ -1,5 +1,7 @@
 #include "loops/elementwise.h"
 
+#include <gtest/gtest.h>
+
 #include "loops/check_nest.h"
 
 namespace mycel::loops {
@@ -37,7 +39,7 @@ void check(const std::vector<Shape>& shapes, const Shape& out, DType t) {
                           });
   std::vector<Bytes> data;
   for (size_t k = 0; k < shapes.size(); ++k) data.push_back(random_bytes(t, shapes[k].size(), 7 + k));
-  check_nest(nest, data, {out.size(), out.size()}, 0);
+  EXPECT_EQ(check_nest(nest, data, {out.size(), out.size()}, 0), "");
 }
 
 TEST(Elementwise, ShapesAndDTypes) {
@@ -93,8 +95,8 @@ TEST(Elementwise, ShapesOfOnePatternShareOneKernel) {
                        {{DType::kFloat32}}, Shape{rows, cols},
                        [](std::span<const Val> in, std::span<Val> out) { out[0] = in[0] + in[1]; });
   };
-  EXPECT_EQ(build(3, 5).structure(), build(1000, 77).structure());
-  EXPECT_EQ(jit(build(3, 5)), jit(build(1000, 77)));
+  EXPECT_EQ(build(3, 5).structure(), build(1000, 99).structure());
+  EXPECT_EQ(jit(build(3, 5)), jit(build(1000, 99)));
   EXPECT_NE(build(3, 5).structure(), build(3, 1).structure());
 }
 

@@ -56,6 +56,7 @@ struct Expr {
 struct Stmt {
   enum Kind : uint8_t { kLet, kStore, kSet, kLoop, kWhile, kIf } kind;
   LoopKind loop = LoopKind::kSequential;
+  Trips trips = Trips::kMany;
   int32_t index = 0;           // buffer of a store, variable of a set
   Expr* a = nullptr;           // let: the node; store: offset; set: value; loop: extent; while/if: condition
   Expr* b = nullptr;           // store: value; loop: induction variable

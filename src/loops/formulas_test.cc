@@ -1,6 +1,8 @@
 // Accuracy of the mathematical functions against the C library in long double.
 #include "loops/formulas.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <limits>
 

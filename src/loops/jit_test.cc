@@ -1,5 +1,7 @@
 #include "loops/jit.h"
 
+#include <gtest/gtest.h>
+
 #include <thread>
 
 #include "loops/check_nest.h"
@@ -56,7 +58,7 @@ void check_random(uint32_t seed, DType type) {
     RandomFormula formula(seed, type);
     nest.store(z, i, formula({nest.load(x, i), nest.load(y, i)}));
   });
-  check_nest(nest, {random_bytes(type, n, seed), random_bytes(type, n, seed + 1)}, {n}, 0, seed % 20 == 3);
+  EXPECT_EQ(check_nest(nest, {random_bytes(type, n, seed), random_bytes(type, n, seed + 1)}, {n}, 0, seed % 20 == 3), "");
 }
 
 constexpr DType kNumeric[] = {DType::kInt8,   DType::kInt16,  DType::kInt32,  DType::kInt64,   DType::kUInt8,
@@ -96,7 +98,7 @@ TEST(Jit, ControlFlow) {
     nest.store(steps, i, count);
     nest.store(found, i, where);
   });
-  check_nest(nest, {random_bytes(DType::kFloat32, n * m, 9)}, {n * m, n, n}, 0, true);
+  EXPECT_EQ(check_nest(nest, {random_bytes(DType::kFloat32, n * m, 9)}, {n * m, n, n}, 0, true), "");
 }
 
 TEST(Jit, BranchesInsideVectorLoops) {
@@ -109,7 +111,7 @@ TEST(Jit, BranchesInsideVectorLoops) {
     nest.if_(v < 0, [&] { r.set(v * v); }, [&] { nest.if_(v > 2, [&] { r.set(v - nest.load(x, nest.index(0))); }); });
     nest.store(y, i, r);
   });
-  check_nest(nest, {random_bytes(DType::kFloat32, n, 4)}, {n}, 0);
+  EXPECT_EQ(check_nest(nest, {random_bytes(DType::kFloat32, n, 4)}, {n}, 0), "");
 }
 
 TEST(Jit, LaunchKeepsNumbersApart) {

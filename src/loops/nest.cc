@@ -224,13 +224,14 @@ void Nest::parallel(int64_t extent, int64_t cost, const std::function<void(Val)>
   impl_->stages.push_back(stage);
 }
 
-void Nest::loop(Val extent, LoopKind kind, const std::function<void(Val)>& body) {
+void Nest::loop(Val extent, LoopKind kind, const std::function<void(Val)>& body, Trips trips) {
   check_offset(*impl_, extent);
   MYCEL_CHECK(impl_->in_stage, "{}: loop outside any stage", impl_->name);
   Stmt* s = impl_->append(Stmt::kLoop);
   s->loop = kind;
+  s->trips = trips;
   s->a = extent.n;
-  mark(*impl_, kLoopMark, static_cast<int>(kind), extent.n->id);
+  mark(*impl_, kLoopMark, static_cast<int>(kind), extent.n->id, static_cast<int>(trips));
   impl_->in_block(&s->body, [&] {
     s->b = impl_->leaf(Op::kIndex, DType::kInt64, 0);
     s->b->block = impl_->block;

@@ -49,6 +49,9 @@ enum class LoopKind {
   kSequential,  // order matters (scans, searches)
 };
 
+// A hint: loops of few iterations are vectorised without interleaving, whose remainders would run scalar.
+enum class Trips { kMany, kFew };
+
 class Nest {
  public:
   explicit Nest(std::string name);
@@ -84,7 +87,7 @@ class Nest {
   // which the runtime chooses how many iterations one thread takes at a time; 0 = estimated from the body.
   void parallel(int64_t extent, int64_t cost, const std::function<void(Val i)>& body);
   // A loop inside a stage over [0, extent); extent is an int64 Val.
-  void loop(Val extent, LoopKind kind, const std::function<void(Val i)>& body);
+  void loop(Val extent, LoopKind kind, const std::function<void(Val i)>& body, Trips trips = Trips::kMany);
   void loop_while(const std::function<Val()>& condition, const std::function<void()>& body);
   void if_(Val condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
   Var var(Val initial);

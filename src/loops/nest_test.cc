@@ -87,7 +87,7 @@ TEST(Nest, ComplexFunctions) {
       for (int k = 0; k < 8; ++k) nest.store(out[k], i, results[k]);
     });
     const double tolerance = t == DType::kComplex64 ? 1e-5 : 1e-13;
-    check_nest(nest, {random_bytes(t, n, 1), random_bytes(t, n, 2)}, std::vector<int64_t>(8, n), tolerance);
+    EXPECT_EQ(check_nest(nest, {random_bytes(t, n, 1), random_bytes(t, n, 2)}, std::vector<int64_t>(8, n), tolerance), "");
     Operands data{{random_bytes(t, n, 1), random_bytes(t, n, 2)}, std::vector<Bytes>(8, Bytes(16 * n))};
     run(nest, data.pointers().data());
     auto at = [&](const Bytes& b, int64_t i) {

@@ -13,6 +13,7 @@ constexpr int64_t kUnrolled = 8;        // n up to this is written out
 constexpr int64_t kChunk = 16384;       // elements of one partial result
 constexpr int64_t kEnoughTasks = 64;    // below this many, long reductions are cut into chunks
 constexpr int64_t kLanes = 1024;        // inner results that one task carries along
+constexpr int64_t kShort = 256;         // loops below this are not interleaved
 constexpr int64_t kRowsAtOnce = 4;      // rows added per pass over the carried results
 
 using Tuple = std::vector<Val>;
@@ -119,6 +120,8 @@ class Builder {
     for (size_t k = 0; k < bufs.size(); ++k) nest_.store(bufs[k], at, t[k]);
   }
 
+  static Trips trips(int64_t n) { return n < kShort ? Trips::kFew : Trips::kMany; }
+
   // -- the shapes ----------------------------------------------------------------------------------
 
   // Few elements per result: no inner loop, so that the loop over results is the vector loop.
@@ -149,7 +152,7 @@ class Builder {
       const Tuple in = fixed(i);
       const Val base = i * n;
       const auto vars = variables();
-      nest_.loop(n, LoopKind::kReduce, [&](Val j) { add(vars, lift(in, base + j, j)); });
+      nest_.loop(n, LoopKind::kReduce, [&](Val j) { add(vars, lift(in, base + j, j)); }, trips(n_));
       finish(read(vars), in, i);
     });
   }
@@ -204,7 +207,7 @@ class Builder {
         const Val from = held + (c + 1) * inner;
         nest_.loop(width, LoopKind::kVector, [&](Val j) {
           store(partial, held + j, combine(load(partial, held + j), load(partial, from + j)));
-        });
+        }, Trips::kFew);
       });
       finish_lanes(partial, held, i * inner + lane, width);
     });
@@ -213,7 +216,7 @@ class Builder {
   // Combines `height` rows, `width` lanes each, into partial[held...]; several rows a pass, in order.
   void carry(const std::vector<Buf>& partial, Val held, Val result, Val base, Val row, Val width, Val height,
              Val inner) {
-    nest_.loop(width, LoopKind::kVector, [&](Val j) { store(partial, held + j, start()); });
+    nest_.loop(width, LoopKind::kVector, [&](Val j) { store(partial, held + j, start()); }, Trips::kFew);
     auto pass = [&](Val first, int64_t count) {
       const Val from = base + first * inner;
       nest_.loop(width, LoopKind::kVector, [&](Val j) {
@@ -221,7 +224,7 @@ class Builder {
         Tuple t = load(partial, held + j);
         for (int64_t k = 0; k < count; ++k) t = combine(t, lift(in, from + inner * k + j, row + first + k));
         store(partial, held + j, t);
-      });
+      }, Trips::kFew);
     };
     const Val whole = height / kRowsAtOnce;
     nest_.loop(whole, LoopKind::kSequential, [&](Val g) { pass(g * kRowsAtOnce, kRowsAtOnce); });
@@ -231,7 +234,7 @@ class Builder {
 
   void finish_lanes(const std::vector<Buf>& partial, Val held, Val result, Val width) {
     nest_.loop(width, LoopKind::kVector,
-               [&](Val j) { finish(load(partial, held + j), fixed(result + j), result + j); });
+               [&](Val j) { finish(load(partial, held + j), fixed(result + j), result + j); }, Trips::kFew);
   }
 
   const Reduction& r_;

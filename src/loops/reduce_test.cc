@@ -1,5 +1,7 @@
 #include "loops/reduce.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 
 #include "loops/check_nest.h"
@@ -59,8 +61,8 @@ void check(const Reduction& r, DType t, double tolerance) {
   for (const View& v : kViews) {
     const int64_t results = v.outer * v.inner;
     if (v.n == 0 && r.name == "argmax") continue;
-    check_nest(reduce(r, v.outer, v.n, v.inner), {random_bytes(t, results * v.n, 3)},
-               std::vector<int64_t>(r.out.size(), results), tolerance);
+    EXPECT_EQ(check_nest(reduce(r, v.outer, v.n, v.inner), {random_bytes(t, results * v.n, 3)},
+               std::vector<int64_t>(r.out.size(), results), tolerance), "");
   }
 }
 
@@ -83,7 +85,7 @@ TEST(Reduce, NanWinsInExtremes) {
   for (const View& v : {View{1, 100, 1}, View{1, 100000, 1}, View{1, 100, 40}, View{4, 4, 1}}) {
     Bytes x = random_bytes(DType::kFloat32, v.outer * v.n * v.inner, 1);
     reinterpret_cast<float*>(x.data())[(v.n / 2) * v.inner] = NAN;
-    check_nest(reduce(maximum(DType::kFloat32), v.outer, v.n, v.inner), {x}, {v.outer * v.inner}, 0);
+    EXPECT_EQ(check_nest(reduce(maximum(DType::kFloat32), v.outer, v.n, v.inner), {x}, {v.outer * v.inner}, 0), "");
   }
 }
 
@@ -98,9 +100,9 @@ TEST(Reduce, PerResultInputs) {
   for (const View& v : kViews) {
     if (v.n == 0) continue;
     const int64_t results = v.outer * v.inner;
-    check_nest(reduce(r, v.outer, v.n, v.inner),
+    EXPECT_EQ(check_nest(reduce(r, v.outer, v.n, v.inner),
                {random_bytes(DType::kFloat32, results * v.n, 3), random_bytes(DType::kFloat32, results, 4)}, {results},
-               1e-4);
+               1e-4), "");
   }
 }
 

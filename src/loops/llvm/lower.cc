@@ -43,7 +43,7 @@ class StageLowering {
     load_operands();
     make_variables();
     statements(nest_.impl().preamble);
-    loop(function_->getArg(2), function_->getArg(3), stage.induction, stage.body, LoopKind::kVector);
+    loop(function_->getArg(2), function_->getArg(3), stage.induction, stage.body, LoopKind::kVector, Trips::kMany);
     b_.CreateRetVoid();
   }
 
@@ -98,15 +98,13 @@ class StageLowering {
   BasicBlock* block(const char* name) { return BasicBlock::Create(context_, name, function_); }
 
   // Rotated (guard, then do-while), the form the vectorizer wants.
-  void loop(Value* begin, Value* end, Expr* induction, const Stmt* body, LoopKind kind) {
+  void loop(Value* begin, Value* end, Expr* induction, const Stmt* body, LoopKind kind, Trips trips) {
     const bool innermost = !has_loop(body);
     MDNode* outer_group = group_;
     group_ = innermost && kind != LoopKind::kSequential ? MDNode::getDistinct(context_, {}) : nullptr;
     if (kind == LoopKind::kReduce) mark_reductions(body);
-    BasicBlock* before = b_.GetInsertBlock();
     BasicBlock *preheader = block("enter"), *inside = block("loop"), *exit = block("done");
     b_.CreateCondBr(b_.CreateICmpSLT(begin, end), preheader, exit);
-    (void)before;
     b_.SetInsertPoint(preheader);
     b_.CreateBr(inside);
     b_.SetInsertPoint(inside);
@@ -117,18 +115,21 @@ class StageLowering {
     Value* next = b_.CreateAdd(i, b_.getInt64(1), "", true, true);
     i->addIncoming(next, b_.GetInsertBlock());
     llvm::BranchInst* back = b_.CreateCondBr(b_.CreateICmpSLT(next, end), inside, exit);
-    back->setMetadata(llvm::LLVMContext::MD_loop, loop_metadata(kind, innermost));
+    back->setMetadata(llvm::LLVMContext::MD_loop, loop_metadata(kind, trips, innermost));
     group_ = outer_group;
     b_.SetInsertPoint(exit);
   }
 
-  MDNode* loop_metadata(LoopKind kind, bool innermost) {
+  MDNode* loop_metadata(LoopKind kind, Trips trips, bool innermost) {
     llvm::SmallVector<Metadata*> items{nullptr};
     auto add = [&](const char* name, Metadata* value) {
       items.push_back(MDNode::get(context_, {llvm::MDString::get(context_, name), value}));
     };
     const bool vectorise = innermost && kind != LoopKind::kSequential;
     add("llvm.loop.vectorize.enable", llvm::ConstantAsMetadata::get(b_.getInt1(vectorise)));
+    if (vectorise && trips == Trips::kFew) {
+      add("llvm.loop.interleave.count", llvm::ConstantAsMetadata::get(b_.getInt32(1)));
+    }
     if (group_) add("llvm.loop.parallel_accesses", group_);
     MDNode* node = MDNode::getDistinct(context_, items);
     node->replaceOperandWith(0, node);
@@ -218,7 +219,7 @@ class StageLowering {
         case Stmt::kLet: let(s->a); break;
         case Stmt::kStore: store(s); break;
         case Stmt::kSet: b_.CreateStore(exprs_.get(s->a), variables_[s->index]); break;
-        case Stmt::kLoop: loop(b_.getInt64(0), exprs_.get(s->a), s->b, s->body, s->loop); break;
+        case Stmt::kLoop: loop(b_.getInt64(0), exprs_.get(s->a), s->b, s->body, s->loop, s->trips); break;
         case Stmt::kWhile: while_loop(s); break;
         case Stmt::kIf: branch(s); break;
       }

@@ -9,6 +9,7 @@ namespace mycel::loops {
 
 struct MachineTraits {
   bool fma = false;   // fused multiply-add in hardware
+  bool avx512 = false;
   bool f16c = false;  // conversions between float16 and float32 in hardware
 };
 
