@@ -1,12 +1,12 @@
 #include "base/threads.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <exception>
 #include <utility>
+
+#include <omp.h>
 
 #include "base/error.h"
 
@@ -66,7 +66,8 @@ void parallel_ranges(int64_t n, int64_t grain, RangeFn fn, void* context) {
   {
     Inside inside;
     const int64_t t = omp_get_thread_num(), team = omp_get_num_threads();
-    const int64_t begin = blocks * t / team * grain, end = std::min(n, blocks * (t + 1) / team * grain);
+    const int64_t begin = blocks * t / team * grain,
+                  end = std::min(n, blocks * (t + 1) / team * grain);
     if (begin < end) {
       try {
         fn(context, begin, end);

@@ -1,6 +1,6 @@
-// The thread pool: OpenMP's, so that our loops and oneDNN's share one set of threads. The count comes from
-// MYCEL_NUM_THREADS, else OMP_NUM_THREADS, else the machine. How work is split never changes a result;
-// that is the duty of the bodies.
+// The thread pool: OpenMP's, so that our loops and oneDNN's share one set of threads. The count
+// comes from MYCEL_NUM_THREADS, else OMP_NUM_THREADS, else the machine. How work is split never
+// changes a result; that is the duty of the bodies.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,17 @@ void set_thread_count(int n);
 bool in_parallel();
 
 using RangeFn = void (*)(void* context, int64_t begin, int64_t end);
-// Calls fn over disjoint ranges that cover [0, n), each but the last a multiple of `grain`, in parallel.
-// When n <= grain or one thread is allowed: one call, no region. The first exception of a body is
-// rethrown in the caller once all threads have stopped.
+// Calls fn over disjoint ranges that cover [0, n), each but the last a multiple of `grain`, in
+// parallel. When n <= grain or one thread is allowed: one call, no region. The first exception of a
+// body is rethrown in the caller once all threads have stopped.
 void parallel_ranges(int64_t n, int64_t grain, RangeFn fn, void* context);
 
 template <typename F>
 void parallel_for(int64_t n, int64_t grain, F&& body) {
   using Body = std::remove_reference_t<F>;
   parallel_ranges(
-      n, grain, [](void* context, int64_t begin, int64_t end) { (*static_cast<Body*>(context))(begin, end); },
+      n, grain,
+      [](void* context, int64_t begin, int64_t end) { (*static_cast<Body*>(context))(begin, end); },
       const_cast<void*>(static_cast<const void*>(&body)));
 }
 

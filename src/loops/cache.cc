@@ -1,10 +1,5 @@
 #include "loops/cache.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <xxhash.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -13,7 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
 
 namespace mycel::loops::cache {
 namespace {
@@ -30,7 +29,9 @@ struct Header {
   uint64_t checksum = 0;
 };
 
-std::string path_of(const std::string& dir, const Key& key) { return dir + "/" + key.str() + kExtension; }
+std::string path_of(const std::string& dir, const Key& key) {
+  return dir + "/" + key.str() + kExtension;
+}
 
 struct File {
   fs::path path;
@@ -111,7 +112,8 @@ bool read(const Key& key, std::string* object) {
   Header header;
   const Header expected;
   struct stat status;
-  bool good = ::fstat(fd, &status) == 0 && ::read(fd, &header, sizeof header) == ssize_t(sizeof header) &&
+  bool good = ::fstat(fd, &status) == 0 &&
+              ::read(fd, &header, sizeof header) == ssize_t(sizeof header) &&
               std::memcmp(header.magic, expected.magic, sizeof header.magic) == 0 &&
               static_cast<uint64_t>(status.st_size) == sizeof header + header.bytes;
   if (good) {

@@ -1,7 +1,9 @@
-// The disk cache of compiled kernels: one file per kernel in MYCEL_CACHE, else $XDG_CACHE_HOME/mycel, else
-// ~/.cache/mycel; MYCEL_CACHE=off turns it off. Files are written aside and renamed, carry a checksum, and
-// the least recently used go when the total passes MYCEL_CACHE_LIMIT_MB (default 256). Any number of
-// processes may share a directory; one that cannot be written is the same as none.
+// The disk cache of compiled kernels: one file per kernel in MYCEL_CACHE, else
+// $XDG_CACHE_HOME/mycel, else
+// ~/.cache/mycel; MYCEL_CACHE=off turns it off. Files are written aside and renamed, carry a
+// checksum, and the least recently used go when the total passes MYCEL_CACHE_LIMIT_MB (default
+// 256). Any number of processes may share a directory; one that cannot be written is the same as
+// none.
 #pragma once
 
 #include <cstdint>

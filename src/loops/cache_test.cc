@@ -1,13 +1,13 @@
 #include "loops/cache.h"
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "loops/jit.h"
 
@@ -111,7 +111,8 @@ TEST_F(Cache, LeastRecentlyUsedGo) {
   const auto key = [](uint64_t k) { return cache::Key{k, k}; };
   for (uint64_t k = 0; k < 4; ++k) {
     cache::write(key(k), object);
-    fs::last_write_time(dir_ / (key(k).str() + ".kernel"), fs::file_time_type::clock::now() - std::chrono::hours(10 - k));
+    fs::last_write_time(dir_ / (key(k).str() + ".kernel"),
+                        fs::file_time_type::clock::now() - std::chrono::hours(10 - k));
   }
   std::string read;
   EXPECT_TRUE(cache::read(key(0), &read));  // now the most recent

@@ -1,14 +1,14 @@
-// For tests: runs one nest by the interpreter, by the JIT with one and two threads, and as compiled C99, and
-// says where they differ. `EXPECT_EQ(check_nest(...), "")`.
+// For tests: runs one nest by the interpreter, by the JIT with one and two threads, and as compiled
+// C99, and says where they differ. `EXPECT_EQ(check_nest(...), "")`.
 #pragma once
-
-#include <fmt/format.h>
 
 #include <cmath>
 #include <cstring>
 #include <random>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/threads.h"
 #include "loops/emit_c.h"
@@ -33,7 +33,8 @@ inline Bytes random_bytes(DType t, int64_t n, uint32_t seed, double low = -4, do
     } else if (is_bool(part)) {
       data[i] = random() & 1;
     } else {
-      set_element(data.data(), part, i, static_cast<int64_t>(random() % 200) - (is_unsigned_int(part) ? 0 : 100));
+      set_element(data.data(), part, i,
+                  static_cast<int64_t>(random() % 200) - (is_unsigned_int(part) ? 0 : 100));
     }
   }
   return data;
@@ -50,18 +51,22 @@ struct Operands {
 };
 
 // Near: |a - b| <= tolerance * max(1, |b|); NaN equals NaN. Tolerance 0 asks for equal values.
-inline std::string difference(const Nest& nest, const Operands& got, const Operands& want, const std::vector<int64_t>& counts,
-                        double tolerance, const char* which) {
+inline std::string difference(const Nest& nest, const Operands& got, const Operands& want,
+                              const std::vector<int64_t>& counts, double tolerance,
+                              const char* which) {
   size_t k = 0;
   for (const auto& info : nest.buffers()) {
     if (info.role != Nest::BufferInfo::kOutput) continue;
     const DType part = real_part_of(info.dtype);
     const int64_t parts = counts[k] * (is_complex(info.dtype) ? 2 : 1);
     for (int64_t i = 0; i < parts; ++i) {
-      const double a = element_as_double(got.out[k].data(), part, i), b = element_as_double(want.out[k].data(), part, i);
-      const bool same = (std::isnan(a) && std::isnan(b)) || a == b || std::fabs(a - b) <= tolerance * std::fmax(1, std::fabs(b));
+      const double a = element_as_double(got.out[k].data(), part, i),
+                   b = element_as_double(want.out[k].data(), part, i);
+      const bool same = (std::isnan(a) && std::isnan(b)) || a == b ||
+                        std::fabs(a - b) <= tolerance * std::fmax(1, std::fabs(b));
       if (!same) {
-        return fmt::format("{}: output {} element {} is {}, expected {}\n{}", which, k, i, a, b, nest.str());
+        return fmt::format("{}: output {} element {} is {}, expected {}\n{}", which, k, i, a, b,
+                           nest.str());
       }
     }
     ++k;
@@ -69,15 +74,18 @@ inline std::string difference(const Nest& nest, const Operands& got, const Opera
   return "";
 }
 
-// Compiles the C99 text with the system compiler and runs it; false when that failed. In emit_c_test.cc.
+// Compiles the C99 text with the system compiler and runs it; false when that failed. In
+// emit_c_test.cc.
 bool run_as_c(const Nest& nest, void* const* buffers);
 
-inline std::string check_nest(const Nest& nest, std::vector<Bytes> inputs, const std::vector<int64_t>& out_counts,
-                       double tolerance, bool with_c = false) {
+inline std::string check_nest(const Nest& nest, std::vector<Bytes> inputs,
+                              const std::vector<int64_t>& out_counts, double tolerance,
+                              bool with_c = false) {
   Operands base{std::move(inputs), {}};
   size_t k = 0;
   for (const auto& info : nest.buffers()) {
-    if (info.role == Nest::BufferInfo::kOutput) base.out.emplace_back(size_of(info.dtype) * out_counts[k++] + 64);
+    if (info.role == Nest::BufferInfo::kOutput)
+      base.out.emplace_back(size_of(info.dtype) * out_counts[k++] + 64);
   }
   Operands reference = base;
   interpret(nest, reference.pointers().data());
@@ -94,7 +102,8 @@ inline std::string check_nest(const Nest& nest, std::vector<Bytes> inputs, const
   std::string found = difference(nest, one, reference, out_counts, tolerance, "jit");
   if (!found.empty() || !with_c) return found;
   Operands c = base;
-  if (!run_as_c(nest, c.pointers().data())) return "C99 does not compile\n" + emit_c(nest, "kernel");
+  if (!run_as_c(nest, c.pointers().data()))
+    return "C99 does not compile\n" + emit_c(nest, "kernel");
   return difference(nest, c, reference, out_counts, tolerance, "C99");
 }
 

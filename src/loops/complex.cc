@@ -9,7 +9,8 @@ namespace mycel::loops::complex {
 namespace {
 
 void check(const Val& a, const Val& b) {
-  MYCEL_CHECK(a.n && b.n && a.dtype() == b.dtype(), "complex arithmetic of two dtypes; cast one of them");
+  MYCEL_CHECK(a.n && b.n && a.dtype() == b.dtype(),
+              "complex arithmetic of two dtypes; cast one of them");
 }
 bool plain(const Val& v) { return v.im->is_literal() && v.im->real() == 0; }
 bool narrow(const Val& re) { return re.dtype() == DType::kFloat32; }
@@ -98,8 +99,10 @@ Val sqrt(Val x) {
   const Val largest = max(loops::abs(re), loops::abs(im));
   const Val huge = largest > (narrow(re) ? 0x1p124 : 0x1p1020);
   const Val tiny = largest < (narrow(re) ? 0x1p-100 : 0x1p-900);
-  const Val scale = select(huge, number_like(re, 0x1p-4), select(tiny, number_like(re, 0x1p60), number_like(re, 1.0)));
-  const Val back = select(huge, number_like(re, 4.0), select(tiny, number_like(re, 0x1p-30), number_like(re, 1.0)));
+  const Val scale = select(huge, number_like(re, 0x1p-4),
+                           select(tiny, number_like(re, 0x1p60), number_like(re, 1.0)));
+  const Val back = select(huge, number_like(re, 4.0),
+                          select(tiny, number_like(re, 0x1p-30), number_like(re, 1.0)));
   const Val r = re * scale, i = im * scale;
   const Val t = loops::sqrt((loops::abs(r) + loops::abs(make_complex(r, i))) * 0.5);
   const Val u = select(t == 0, zero, loops::abs(i) / (t * 2));
@@ -121,8 +124,8 @@ Val pow(Val x, Val y) {
   const Val result = loops::exp(mul(y, loops::log(x)));
   const Val base_zero = (re == 0) & (imag(x) == 0);
   const Val power_zero = (real(y) == 0) & (imag(y) == 0);
-  const Val at_zero = select(real(y) > 0, make_complex(zero, zero),
-                             make_complex(number_like(re, HUGE_VAL), zero));
+  const Val at_zero =
+      select(real(y) > 0, make_complex(zero, zero), make_complex(number_like(re, HUGE_VAL), zero));
   return select(power_zero, make_complex(one, zero), select(base_zero, at_zero, result));
 }
 

@@ -1,11 +1,11 @@
 #include "loops/dump.h"
 
-#include <fmt/format.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include <fmt/format.h>
 
 namespace mycel::loops {
 

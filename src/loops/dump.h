@@ -1,5 +1,6 @@
-// MYCEL_DUMP_KERNELS=dir: writes what a kernel looked like on its way down (nest text, LLVM IR before and
-// after optimisation, assembly), one set of files per compiled kernel, named by kernel and a running number.
+// MYCEL_DUMP_KERNELS=dir: writes what a kernel looked like on its way down (nest text, LLVM IR
+// before and after optimisation, assembly), one set of files per compiled kernel, named by kernel
+// and a running number.
 #pragma once
 
 #include <string>

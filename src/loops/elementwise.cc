@@ -121,13 +121,16 @@ class Builder {
       if (!moves(k, last)) in[k] = nest_.load(inputs_[k], at.in[k]);
       if (moves(k, last)) base[k] = at.in[k] + first;
     }
-    nest_.loop(count, LoopKind::kVector, [&](Val j) {
-      std::vector<Val> now = in;
-      for (size_t k = 0; k < inputs_.size(); ++k) {
-        if (base[k].n) now[k] = nest_.load(inputs_[k], base[k] + j);
-      }
-      element(now, out + j);
-    }, walk_.extent[last] < kShort ? Trips::kFew : Trips::kMany);
+    nest_.loop(
+        count, LoopKind::kVector,
+        [&](Val j) {
+          std::vector<Val> now = in;
+          for (size_t k = 0; k < inputs_.size(); ++k) {
+            if (base[k].n) now[k] = nest_.load(inputs_[k], base[k] + j);
+          }
+          element(now, out + j);
+        },
+        walk_.extent[last] < kShort ? Trips::kFew : Trips::kMany);
   }
 
   void blocks(int64_t rows, size_t shared) {
@@ -166,13 +169,14 @@ Walk collapse(std::span<const Shape> in_shapes, const Shape& out_shape) {
     for (size_t k = 0; k < in_shapes.size(); ++k) {
       const int own = d - (rank - in_shapes[k].rank());
       const int64_t size = own >= 0 ? in_shapes[k][own] : 1;
-      MYCEL_CHECK(size == extent || size == 1, "shape {} does not broadcast to {}", in_shapes[k].str(),
-                  out_shape.str());
+      MYCEL_CHECK(size == extent || size == 1, "shape {} does not broadcast to {}",
+                  in_shapes[k].str(), out_shape.str());
       stride.push_back(size == 1 ? 0 : run[k]);
       if (size != 1) run[k] *= size;
       if (joins) {
         const int64_t inner = walk.stride[k].back();
-        joins = stride[k] == inner * (inner ? walk.extent.back() : 0) && (inner != 0) == (stride[k] != 0);
+        joins = stride[k] == inner * (inner ? walk.extent.back() : 0) &&
+                (inner != 0) == (stride[k] != 0);
       }
     }
     if (joins) {
@@ -188,8 +192,10 @@ Walk collapse(std::span<const Shape> in_shapes, const Shape& out_shape) {
 }
 
 Nest elementwise(std::string name, std::span<const DType> in, std::span<const Shape> in_shapes,
-                 std::span<const DType> out, const Shape& out_shape, const ElementFormula& formula) {
-  MYCEL_CHECK(in.size() == in_shapes.size(), "{}: {} dtypes for {} shapes", name, in.size(), in_shapes.size());
+                 std::span<const DType> out, const Shape& out_shape,
+                 const ElementFormula& formula) {
+  MYCEL_CHECK(in.size() == in_shapes.size(), "{}: {} dtypes for {} shapes", name, in.size(),
+              in_shapes.size());
   Nest nest(std::move(name));
   const Walk walk = collapse(in_shapes, out_shape);
   Builder(nest, walk, in, out, formula).build();

@@ -23,7 +23,8 @@ TEST(Elementwise, CollapsesDims) {
   EXPECT_EQ(text(collapse({{full, Shape{}}}, full)), "120: 1 0; ");
   EXPECT_EQ(text(collapse({{full, Shape{4, 5}}}, full)), "6: 20 0; 20: 1 1; ");
   EXPECT_EQ(text(collapse({{full, Shape{3, 1, 1}}}, full)), "2: 60 0; 3: 20 1; 20: 1 0; ");
-  EXPECT_EQ(text(collapse({{full, Shape{2, 1, 4, 1}}}, full)), "2: 60 4; 3: 20 0; 4: 5 1; 5: 1 0; ");
+  EXPECT_EQ(text(collapse({{full, Shape{2, 1, 4, 1}}}, full)),
+            "2: 60 4; 3: 20 0; 4: 5 1; 5: 1 0; ");
   EXPECT_EQ(text(collapse({{Shape{4, 1}, Shape{5}}}, Shape{4, 5})), "4: 1 0; 5: 0 1; ");
   EXPECT_EQ(text(collapse({{Shape{1, 1}}}, Shape{1, 1})), "");
 }
@@ -38,12 +39,14 @@ void check(const std::vector<Shape>& shapes, const Shape& out, DType t) {
                             result[1] = cast(real(sum), DType::kFloat32) + 0.5;
                           });
   std::vector<Bytes> data;
-  for (size_t k = 0; k < shapes.size(); ++k) data.push_back(random_bytes(t, shapes[k].size(), 7 + k));
+  for (size_t k = 0; k < shapes.size(); ++k)
+    data.push_back(random_bytes(t, shapes[k].size(), 7 + k));
   EXPECT_EQ(check_nest(nest, data, {out.size(), out.size()}, 0), "");
 }
 
 TEST(Elementwise, ShapesAndDTypes) {
-  for (DType t : {DType::kFloat32, DType::kBFloat16, DType::kInt8, DType::kInt64, DType::kComplex64, DType::kFloat64}) {
+  for (DType t : {DType::kFloat32, DType::kBFloat16, DType::kInt8, DType::kInt64, DType::kComplex64,
+                  DType::kFloat64}) {
     check({Shape{1000}, Shape{1000}}, Shape{1000}, t);
     check({Shape{7, 33}, Shape{33}, Shape{7, 1}}, Shape{7, 33}, t);
     check({Shape{2, 3, 4, 5}, Shape{3, 1, 1}}, Shape{2, 3, 4, 5}, t);
@@ -73,8 +76,9 @@ TEST(Elementwise, RandomBroadcasts) {
 
 TEST(Elementwise, InPlaceEqualsOutOfPlace) {
   const Shape shape{3, 1001}, row{1001};
-  Nest nest = elementwise("two", {{DType::kFloat32, DType::kFloat32, DType::kFloat32}}, {{shape, shape, row}},
-                          {{DType::kFloat32, DType::kFloat32}}, shape, [](std::span<const Val> in, std::span<Val> out) {
+  Nest nest = elementwise("two", {{DType::kFloat32, DType::kFloat32, DType::kFloat32}},
+                          {{shape, shape, row}}, {{DType::kFloat32, DType::kFloat32}}, shape,
+                          [](std::span<const Val> in, std::span<Val> out) {
                             out[0] = in[0] * in[2] + in[1];
                             out[1] = exp(in[0]) - in[1];
                           });
@@ -91,8 +95,8 @@ TEST(Elementwise, InPlaceEqualsOutOfPlace) {
 
 TEST(Elementwise, ShapesOfOnePatternShareOneKernel) {
   auto build = [](int64_t rows, int64_t cols) {
-    return elementwise("bias", {{DType::kFloat32, DType::kFloat32}}, {{Shape{rows, cols}, Shape{cols}}},
-                       {{DType::kFloat32}}, Shape{rows, cols},
+    return elementwise("bias", {{DType::kFloat32, DType::kFloat32}},
+                       {{Shape{rows, cols}, Shape{cols}}}, {{DType::kFloat32}}, Shape{rows, cols},
                        [](std::span<const Val> in, std::span<Val> out) { out[0] = in[0] + in[1]; });
   };
   EXPECT_EQ(build(3, 5).structure(), build(1000, 99).structure());

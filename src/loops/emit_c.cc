@@ -1,9 +1,9 @@
 #include "loops/emit_c.h"
 
-#include <fmt/format.h>
-
 #include <cctype>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "loops/emit_c_expr.h"
@@ -18,7 +18,8 @@ class Writer {
   std::string text() {
     std::string stages;
     for (size_t i = 0; i < nest_.stages().size(); ++i) stages += stage(i);
-    return "#include <math.h>\n#include <stdint.h>\n\n" + exprs_.helpers() + "\n" + stages + driver();
+    return "#include <math.h>\n#include <stdint.h>\n\n" + exprs_.helpers() + "\n" + stages +
+           driver();
   }
 
  private:
@@ -31,7 +32,8 @@ class Writer {
     out_.clear();
     statements(s.body, 2);
     return fmt::format(
-        "void {}_stage{}(void* const* buffers, const int64_t* numbers, int64_t begin, int64_t end) {{\n"
+        "void {}_stage{}(void* const* buffers, const int64_t* numbers, int64_t begin, int64_t end) "
+        "{{\n"
         "{}{}  for (int64_t t{} = begin; t{} < end; ++t{}) {{\n{}  }}\n}}\n\n",
         name_, at, operands(), preamble, s.induction->id, s.induction->id, s.induction->id, out_);
   }
@@ -75,7 +77,8 @@ class Writer {
     }
     for (auto [index, dtype] : numbers) {
       std::string value = fmt::format("numbers[{}]", index);
-      if (dtype != DType::kInt64) value = fmt::format("({}){}", c_type(dtype), number_as_double(value));
+      if (dtype != DType::kInt64)
+        value = fmt::format("({}){}", c_type(dtype), number_as_double(value));
       text += fmt::format("  const {} n{} = {};\n", c_type(dtype), index, value);
     }
     if (numbers.empty()) text += "  (void)numbers;\n";
@@ -84,14 +87,17 @@ class Writer {
   }
 
   std::string number_as_double(const std::string& bits) {
-    Expr word{.op = Op::kArgument, .dtype = DType::kInt64}, real{.op = Op::kBitcast, .dtype = DType::kFloat64};
+    Expr word{.op = Op::kArgument, .dtype = DType::kInt64},
+        real{.op = Op::kBitcast, .dtype = DType::kFloat64};
     real.count = 1;
     real.arg[0] = &word;
     std::string text = exprs_.text(&real);
     return text.replace(text.rfind("x0"), 2, bits);
   }
 
-  void line(int depth, const std::string& text) { out_ += std::string(2 * depth, ' ') + text + "\n"; }
+  void line(int depth, const std::string& text) {
+    out_ += std::string(2 * depth, ' ') + text + "\n";
+  }
 
   void let(const Expr* e, int depth) {
     if (!used_.contains(e)) return;
@@ -115,13 +121,20 @@ class Writer {
   void statements(const Stmt* s, int depth) {
     for (; s; s = s->next) {
       switch (s->kind) {
-        case Stmt::kLet: let(s->a, depth); break;
-        case Stmt::kStore:
-          line(depth, fmt::format("b{}[{}] = {};", s->index, exprs_.ref(s->a),
-                                  exprs_.to_memory(exprs_.ref(s->b), nest_.buffers()[s->index].dtype)));
+        case Stmt::kLet:
+          let(s->a, depth);
           break;
-        case Stmt::kSet: line(depth, fmt::format("v{} = {};", s->index, exprs_.ref(s->a))); break;
-        case Stmt::kLoop: loop(s, depth); break;
+        case Stmt::kStore:
+          line(depth,
+               fmt::format("b{}[{}] = {};", s->index, exprs_.ref(s->a),
+                           exprs_.to_memory(exprs_.ref(s->b), nest_.buffers()[s->index].dtype)));
+          break;
+        case Stmt::kSet:
+          line(depth, fmt::format("v{} = {};", s->index, exprs_.ref(s->a)));
+          break;
+        case Stmt::kLoop:
+          loop(s, depth);
+          break;
         case Stmt::kWhile:
           line(depth, "for (;;) {");
           statements(s->other, depth + 1);
@@ -142,19 +155,25 @@ class Writer {
 
   std::string driver() const {
     std::string numbers, scratch, calls;
-    for (int64_t n : nest_.numbers()) numbers += fmt::format("{}(int64_t)UINT64_C({}),", numbers.empty() ? "" : " ", static_cast<uint64_t>(n));
+    for (int64_t n : nest_.numbers())
+      numbers += fmt::format("{}(int64_t)UINT64_C({}),", numbers.empty() ? "" : " ",
+                             static_cast<uint64_t>(n));
     for (const auto& b : nest_.buffers()) {
       if (b.role == Nest::BufferInfo::kScratch) {
         scratch += fmt::format("{}, ", b.scratch_elements * static_cast<int64_t>(size_of(b.dtype)));
       }
     }
     for (size_t i = 0; i < nest_.stages().size(); ++i) {
-      calls += fmt::format("  {}_stage{}(buffers, numbers, 0, {});\n", name_, i, nest_.stages()[i].extent);
+      calls += fmt::format("  {}_stage{}(buffers, numbers, 0, {});\n", name_, i,
+                           nest_.stages()[i].extent);
     }
     std::string text;
-    if (!scratch.empty()) text += fmt::format("const int64_t {}_scratch_bytes[] = {{{}0}};\n\n", name_, scratch);
-    return text + fmt::format("void {}(void* const* buffers) {{\n  static const int64_t numbers[] = {{{} 0}};\n{}}}\n",
-                              name_, numbers, calls);
+    if (!scratch.empty())
+      text += fmt::format("const int64_t {}_scratch_bytes[] = {{{}0}};\n\n", name_, scratch);
+    return text + fmt::format(
+                      "void {}(void* const* buffers) {{\n  static const int64_t numbers[] = {{{} "
+                      "0}};\n{}}}\n",
+                      name_, numbers, calls);
   }
 
   const Nest& nest_;

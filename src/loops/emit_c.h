@@ -1,12 +1,13 @@
-// A nest as C99 source that needs nothing but <stdint.h> and <math.h>: for microcontrollers, and as a third
-// opinion in tests. One function per stage and a driver:
+// A nest as C99 source that needs nothing but <stdint.h> and <math.h>: for microcontrollers, and as
+// a third opinion in tests. One function per stage and a driver:
 //   void NAME_stage0(void* const* buffers, const int64_t* numbers, int64_t begin, int64_t end);
-//   void NAME(void* const* buffers);   // all stages, with the run-time numbers and extents of this nest
-// `buffers` holds inputs, outputs, then scratch (NAME_scratch_bytes[] says how much; the caller provides it).
-// Shared helpers are guarded, so that several such texts may be put in one file.
+//   void NAME(void* const* buffers);   // all stages, with the run-time numbers and extents of this
+//   nest
+// `buffers` holds inputs, outputs, then scratch (NAME_scratch_bytes[] says how much; the caller
+// provides it). Shared helpers are guarded, so that several such texts may be put in one file.
 //
-// Compile with -ffp-contract=off for results equal to the JIT's; multiply-adds of math formulas use fma where
-// the compiler says that it is fast (FP_FAST_FMA), as the JIT does.
+// Compile with -ffp-contract=off for results equal to the JIT's; multiply-adds of math formulas use
+// fma where the compiler says that it is fast (FP_FAST_FMA), as the JIT does.
 #pragma once
 
 #include <string>

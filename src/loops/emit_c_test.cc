@@ -1,13 +1,13 @@
 #include "loops/emit_c.h"
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "loops/check_nest.h"
 #include "loops/elementwise.h"
@@ -22,7 +22,8 @@ bool run_as_c(const Nest& nest, void* const* buffers) {
   const std::string source = stem.string() + ".c", library = stem.string() + ".so";
   std::ofstream(source) << emit_c(nest, "kernel");
   const std::string command = fmt::format(
-      "cc -std=c99 -O1 -march=native -ffp-contract=off -Wall -Wno-unused-function -Werror -shared -fPIC -o {} {} -lm",
+      "cc -std=c99 -O1 -march=native -ffp-contract=off -Wall -Wno-unused-function -Werror -shared "
+      "-fPIC -o {} {} -lm",
       library, source);
   if (std::system(command.c_str()) != 0) return false;
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -31,7 +32,8 @@ bool run_as_c(const Nest& nest, void* const* buffers) {
   std::vector<Bytes> scratch;
   for (size_t i = 0; i < nest.buffers().size(); ++i) {
     const auto& info = nest.buffers()[i];
-    if (info.role == Nest::BufferInfo::kScratch) scratch.emplace_back(size_of(info.dtype) * info.scratch_elements + 1);
+    if (info.role == Nest::BufferInfo::kScratch)
+      scratch.emplace_back(size_of(info.dtype) * info.scratch_elements + 1);
     all.push_back(info.role == Nest::BufferInfo::kScratch ? scratch.back().data() : buffers[i]);
   }
   reinterpret_cast<void (*)(void* const*)>(dlsym(handle, "kernel"))(all.data());
@@ -45,8 +47,9 @@ namespace {
 
 TEST(EmitC, EveryFunctionAgrees) {
   using Function = Val (*)(Val);
-  const Function functions[] = {exp,  exp2, expm1, log,  log2,  log10, log1p, sin,   cos,  tan,  asin, acos,  atan, sinh,
-                                cosh, tanh, asinh, acosh, atanh, erf,  erfc,  lgamma, sqrt, rsqrt, floor, ceil, trunc, rint};
+  const Function functions[] = {exp,  exp2,   expm1, log,   log2,  log10, log1p, sin,   cos,   tan,
+                                asin, acos,   atan,  sinh,  cosh,  tanh,  asinh, acosh, atanh, erf,
+                                erfc, lgamma, sqrt,  rsqrt, floor, ceil,  trunc, rint};
   for (DType t : {DType::kFloat32, DType::kFloat64}) {
     Nest nest("functions");
     const int64_t n = 100;
@@ -58,7 +61,8 @@ TEST(EmitC, EveryFunctionAgrees) {
       for (size_t f = 0; f < out.size(); ++f) nest.store(out[f], i, functions[f](v));
     });
     EXPECT_EQ(check_nest(nest, {random_bytes(t, n, 1, -2, 2)}, std::vector<int64_t>(out.size(), n),
-               t == DType::kFloat32 ? 1e-6 : 2e-15, true), "");
+                         t == DType::kFloat32 ? 1e-6 : 2e-15, true),
+              "");
   }
 }
 
@@ -67,8 +71,8 @@ TEST(EmitC, IntegersAndConversions) {
   std::vector<Bytes> in;
   std::vector<int64_t> counts;
   const int64_t n = 64;
-  const DType types[] = {DType::kInt8, DType::kUInt8, DType::kInt16, DType::kUInt16, DType::kInt32, DType::kUInt32,
-                         DType::kInt64, DType::kUInt64};
+  const DType types[] = {DType::kInt8,  DType::kUInt8,  DType::kInt16, DType::kUInt16,
+                         DType::kInt32, DType::kUInt32, DType::kInt64, DType::kUInt64};
   std::vector<Buf> x, y;
   for (DType t : types) {
     x.push_back(nest.input(t));
@@ -85,7 +89,8 @@ TEST(EmitC, IntegersAndConversions) {
     for (size_t k = 0; k < x.size(); ++k) {
       const Val a = nest.load(x[k], i), b = nest.load(x[k], other);
       Val r = (a * b + (a << (b & 15)) - (a >> (b & 7))) ^ (a / (b & 3)) ^ (a % (b & 7)) ^ ~a;
-      r = r + min(a, b) * max(a, -b) + abs(a) + cast(nest.load(f, i), a.dtype()) + pow(a & 3, b & 3);
+      r = r + min(a, b) * max(a, -b) + abs(a) + cast(nest.load(f, i), a.dtype()) +
+          pow(a & 3, b & 3);
       nest.store(y[k], i, r);
     }
   });
@@ -95,7 +100,8 @@ TEST(EmitC, IntegersAndConversions) {
 TEST(EmitC, SixteenBitFloats) {
   for (DType t : {DType::kFloat16, DType::kBFloat16}) {
     Bytes all(2 * 65536);
-    for (int i = 0; i < 65536; ++i) reinterpret_cast<uint16_t*>(all.data())[i] = static_cast<uint16_t>(i);
+    for (int i = 0; i < 65536; ++i)
+      reinterpret_cast<uint16_t*>(all.data())[i] = static_cast<uint16_t>(i);
     const Shape shape{65536};
     Nest nest = elementwise("sixteen", {{t}}, {{shape}}, {{t, DType::kFloat32}}, shape,
                             [](std::span<const Val> in, std::span<Val> out) {
@@ -113,12 +119,18 @@ TEST(EmitC, TwoStagesWithScratch) {
   r.out = {DType::kFloat32};
   r.accumulators = {{DType::kFloat32, 0}};
   r.lift = [](std::span<const Val> in, Val, std::span<Val> t) { t[0] = in[0]; };
-  r.combine = [](std::span<const Val> a, std::span<const Val> b, std::span<Val> t) { t[0] = a[0] + b[0]; };
+  r.combine = [](std::span<const Val> a, std::span<const Val> b, std::span<Val> t) {
+    t[0] = a[0] + b[0];
+  };
   r.finish = [](std::span<const Val> t, std::span<const Val>, Val n, std::span<Val> out) {
     out[0] = t[0] / cast(n, DType::kFloat32);
   };
-  EXPECT_EQ(check_nest(reduce(r, 3, 40000, 1), {random_bytes(DType::kFloat32, 120000, 5)}, {3}, 1e-5, true), "");
-  EXPECT_EQ(check_nest(reduce(r, 2, 3000, 40), {random_bytes(DType::kFloat32, 240000, 5)}, {80}, 1e-5, true), "");
+  EXPECT_EQ(check_nest(reduce(r, 3, 40000, 1), {random_bytes(DType::kFloat32, 120000, 5)}, {3},
+                       1e-5, true),
+            "");
+  EXPECT_EQ(check_nest(reduce(r, 2, 3000, 40), {random_bytes(DType::kFloat32, 240000, 5)}, {80},
+                       1e-5, true),
+            "");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// The nodes behind Val and Nest. A node is evaluated where it was created: the builder appends each one
-// to the block that is open at that moment (a kLet statement), so program order is creation order and
-// loads, variables and stores need no further rules. Literals and run-time numbers are leaves and stand
-// in no block. Every node lives in its Nest's arena and is freed with it.
+// The nodes behind Val and Nest. A node is evaluated where it was created: the builder appends each
+// one to the block that is open at that moment (a kLet statement), so program order is creation
+// order and loads, variables and stores need no further rules. Literals and run-time numbers are
+// leaves and stand in no block. Every node lives in its Nest's arena and is freed with it.
 #pragma once
 
 #include <bit>
@@ -19,17 +19,63 @@ enum class Op : uint8_t {
   kLoad,      // arg[0] = offset, index = buffer (of a complex buffer: of its real elements)
   kArgument,  // parameter `index` of a formula in math.h
   // two operands
-  kAdd, kSub, kMul, kDiv, kRem, kAnd, kOr, kXor, kShl, kShr,
-  kLt, kLe, kEq, kNe, kMin, kMax, kMulHi, kAtan2, kPow,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kRem,
+  kAnd,
+  kOr,
+  kXor,
+  kShl,
+  kShr,
+  kLt,
+  kLe,
+  kEq,
+  kNe,
+  kMin,
+  kMax,
+  kMulHi,
+  kAtan2,
+  kPow,
   // three operands
   kSelect,  // arg[0] ? arg[1] : arg[2]
   kFma,     // always one rounding
   kMulAdd,  // one rounding where the machine has FMA, else two; only in math formulas
   // one operand
-  kNeg, kNot, kCast, kBitcast, kAbs, kFloor, kCeil, kTrunc, kRint, kSqrt,
+  kNeg,
+  kNot,
+  kCast,
+  kBitcast,
+  kAbs,
+  kFloor,
+  kCeil,
+  kTrunc,
+  kRint,
+  kSqrt,
   // one operand, by formula (math.h) or, in double, the C library
-  kExp, kExp2, kExpm1, kLog, kLog2, kLog10, kLog1p, kSin, kCos, kTan, kAsin, kAcos, kAtan,
-  kSinh, kCosh, kTanh, kAsinh, kAcosh, kAtanh, kErf, kErfc, kLgamma,
+  kExp,
+  kExp2,
+  kExpm1,
+  kLog,
+  kLog2,
+  kLog10,
+  kLog1p,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kTanh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kErf,
+  kErfc,
+  kLgamma,
 };
 constexpr int kOpCount = static_cast<int>(Op::kLgamma) + 1;
 constexpr bool is_function(Op op) { return op >= Op::kExp || op == Op::kAtan2 || op == Op::kPow; }
@@ -57,11 +103,11 @@ struct Stmt {
   enum Kind : uint8_t { kLet, kStore, kSet, kLoop, kWhile, kIf } kind;
   LoopKind loop = LoopKind::kSequential;
   Trips trips = Trips::kMany;
-  int32_t index = 0;           // buffer of a store, variable of a set
-  Expr* a = nullptr;           // let: the node; store: offset; set: value; loop: extent; while/if: condition
-  Expr* b = nullptr;           // store: value; loop: induction variable
-  Stmt* body = nullptr;        // loop, while, if
-  Stmt* other = nullptr;       // if: else; while: what computes the condition, run before it
+  int32_t index = 0;  // buffer of a store, variable of a set
+  Expr* a = nullptr;  // let: the node; store: offset; set: value; loop: extent; while/if: condition
+  Expr* b = nullptr;  // store: value; loop: induction variable
+  Stmt* body = nullptr;   // loop, while, if
+  Stmt* other = nullptr;  // if: else; while: what computes the condition, run before it
   Stmt* next = nullptr;
 };
 

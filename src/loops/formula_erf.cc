@@ -1,18 +1,18 @@
-// erf and erfc. float64: a polynomial below 1, else erfc(t) = exp(-t^2) P(q) / (1 + 2 t) with q = (t - 4) /
-// (t + 4), in the manner of Shepherd and Laframboise (Math. Comp. 36, 1981). float32 erf: a polynomial below
-// 1, else 1 - exp(-t P(t)).
+// erf and erfc. float64: a polynomial below 1, else erfc(t) = exp(-t^2) P(q) / (1 + 2 t) with q =
+// (t - 4) / (t + 4), in the manner of Shepherd and Laframboise (Math. Comp. 36, 1981). float32 erf:
+// a polynomial below 1, else 1 - exp(-t P(t)).
 #include "loops/formula_parts.h"
 
 namespace mycel::loops::formula {
 namespace {
 
 // erf(x) / x in x^2, |x| <= 1; the leading 1 of the first coefficient is added last.
-constexpr double kErf64[] = {0x1.06eba8214db69p-3, -0x1.812746b0379e6p-2, 0x1.ce2f21a042b34p-4,
-                             -0x1.b82ce31284f38p-6, 0x1.565bcd0dbd920p-8, -0x1.c02db3db49905p-11,
-                             0x1.f9a321e4be396p-14, -0x1.f4d1e4355e24fp-17, 0x1.b9df3066e20fep-20,
-                             -0x1.5f1f41608c1ffp-23, 0x1.f7b9a24bdfaf0p-27, -0x1.38ac32d8ed106p-30,
+constexpr double kErf64[] = {0x1.06eba8214db69p-3,   -0x1.812746b0379e6p-2,  0x1.ce2f21a042b34p-4,
+                             -0x1.b82ce31284f38p-6,  0x1.565bcd0dbd920p-8,   -0x1.c02db3db49905p-11,
+                             0x1.f9a321e4be396p-14,  -0x1.f4d1e4355e24fp-17, 0x1.b9df3066e20fep-20,
+                             -0x1.5f1f41608c1ffp-23, 0x1.f7b9a24bdfaf0p-27,  -0x1.38ac32d8ed106p-30,
                              0x1.0627890b92f43p-34};
-constexpr double kErf32[] = {0.128379166,   -0.3761262714,   0.1128360017,  -0.02685444424,
+constexpr double kErf32[] = {0.128379166,    -0.3761262714,    0.1128360017, -0.02685444424,
                              0.005189534593, -0.0008020834299, 7.88909551e-5};
 // -log(erfc(t)) / t, 0.9 <= t <= 4
 constexpr double kLogErfc32[] = {1.128640963,    0.6351814993,     0.1061876128,  -0.02372019253,
@@ -25,7 +25,9 @@ constexpr double kErfcx64[] = {
     0x1.3c41261392331p-22,  -0x1.b8066192d0725p-21, 0x1.3c0a077a60a56p-24,  0x1.bbe4201c4702fp-24,
     -0x1.254d5d5590b59p-26, -0x1.4ce95c80073bbp-27, 0x1.aa0de4305685cp-30};
 
-Val erf_small(const Real& real, Val x) { return mad(x, polynomial(real, x * x, kErf64, kErf32), x); }
+Val erf_small(const Real& real, Val x) {
+  return mad(x, polynomial(real, x * x, kErf64, kErf32), x);
+}
 
 // erfc of t in [0.45, 28], float64. The rounding error of t^2 is carried along (hence a true fma).
 Val erfc_large(Val t) {

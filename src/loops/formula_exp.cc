@@ -1,5 +1,5 @@
-// exp and its kin: reduction by multiples of ln 2 to |r| <= 0.347, a polynomial there, and a scaling in two
-// steps, so that denormal results and overflow come out by themselves.
+// exp and its kin: reduction by multiples of ln 2 to |r| <= 0.347, a polynomial there, and a
+// scaling in two steps, so that denormal results and overflow come out by themselves.
 #include <cmath>
 
 #include "loops/formula_parts.h"
@@ -12,7 +12,8 @@ constexpr double kExp64[] = {0x1.0000000000000p-1,  0x1.555555555555cp-3,  0x1.5
                              0x1.111111110eb6ep-7,  0x1.6c16c16c13573p-10, 0x1.a01a01b3d6552p-13,
                              0x1.a01a01b45ce7fp-16, 0x1.71ddef4ec12b2p-19, 0x1.27e4bf201b93bp-22,
                              0x1.af6d46f4384a8p-26, 0x1.1f9e09c7b117ap-29};
-constexpr double kExp32[] = {0.5000000096, 0.166665183, 0.04166620244, 0.00836895388, 0.001395070173};
+constexpr double kExp32[] = {0.5000000096, 0.166665183, 0.04166620244, 0.00836895388,
+                             0.001395070173};
 // (sinh(x) - x) / x^3 in x^2, |x| <= 1
 constexpr double kSinh64[] = {0x1.5555555555556p-3,  0x1.11111111110a1p-7,  0x1.a01a01a0291fdp-13,
                               0x1.71de3a45f70b4p-19, 0x1.ae6467669e987p-26, 0x1.611a3a182f531p-33,
@@ -37,7 +38,9 @@ Reduced reduce(const Real& real, Val x) {
   return {tail(real, r), n.word};
 }
 
-Val limited(const Real& real, Val x) { return real.wide ? limit(x, -746, 711) : limit(x, -105, 90); }
+Val limited(const Real& real, Val x) {
+  return real.wide ? limit(x, -746, 711) : limit(x, -105, 90);
+}
 
 }  // namespace
 

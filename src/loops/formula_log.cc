@@ -1,5 +1,5 @@
-// log and its kin: x = 2^k m with m in [sqrt(1/2), sqrt(2)), a polynomial for log(m). Results near x = 1 keep
-// full relative accuracy because k is 0 there.
+// log and its kin: x = 2^k m with m in [sqrt(1/2), sqrt(2)), a polynomial for log(m). Results near
+// x = 1 keep full relative accuracy because k is 0 there.
 #include <cmath>
 
 #include "loops/formula_parts.h"
@@ -18,16 +18,17 @@ constexpr double kLn2High64 = 0x1.62e42fee00000p-1, kLn2Low64 = 0x1.a39ef35793c7
 constexpr double kLn2High32 = 0x1.63p-1, kLn2Low32 = -0x1.bd0106p-13;
 
 struct Split {
-  Val k;     // power of two, as a float
-  Val f;     // m - 1, exact
-  Val low;   // log(1 + f) = f + low
+  Val k;    // power of two, as a float
+  Val f;    // m - 1, exact
+  Val low;  // log(1 + f) = f + low
 };
 
 Split split(const Real& real, Val x) {
   const double tiny = real.pick(0x1p-1022, 0x1p-126), lift = real.pick(0x1p54, 0x1p25);
   const Val denormal = x < tiny;
   const Val bits = bitcast(select(denormal, x * lift, x), real.signed_word());
-  const Val root_half = constant(bits, real.wide ? int64_t{0x3fe6a09e667f3bcd} : int64_t{0x3f3504f3});
+  const Val root_half =
+      constant(bits, real.wide ? int64_t{0x3fe6a09e667f3bcd} : int64_t{0x3f3504f3});
   const Val power = (bits - root_half) >> real.mantissa();
   const Val m = bitcast(bits - (power << real.mantissa()), real.type());
   Val k = cast(cast(power, DType::kInt32), real.type());
@@ -71,7 +72,8 @@ Val log2(Val x) {
 
 Val log10(Val x) {
   if (Real(x).wide) {
-    return based(x, 0x1.34413508p-2, 0x1.f79fef311f12bp-34, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57);
+    return based(x, 0x1.34413508p-2, 0x1.f79fef311f12bp-34, 0x1.bcb7b1526e50ep-2,
+                 0x1.95355baaafad3p-57);
   }
   return based(x, 0x1.344p-2, 0x1.3509f8p-18, 0x1.bcb7b2p-2, -0x1.5b235ep-27);
 }

@@ -38,7 +38,8 @@ Val scale(const Real& real, Val x, Val i) {
 Val copy_sign(Val magnitude, Val sign) {
   const Real real(magnitude);
   const Val top = constant(sign.nest(), real.word(), int64_t{1} << (real.wide ? 63 : 31));
-  return bitcast((bitcast(magnitude, real.word()) & ~top) | (bitcast(sign, real.word()) & top), real.type());
+  return bitcast((bitcast(magnitude, real.word()) & ~top) | (bitcast(sign, real.word()) & top),
+                 real.type());
 }
 Val sign_bit(Val x) { return bitcast(x, Real(x).signed_word()) < 0; }
 

@@ -1,6 +1,6 @@
-// Building blocks shared by the formula files: multiply-add, polynomials, powers of two, copy of a sign.
-// `Real` holds the facts about the float type that a formula is written for. Coefficients come from a Remez
-// fit in 50-digit arithmetic, weighted for relative error.
+// Building blocks shared by the formula files: multiply-add, polynomials, powers of two, copy of a
+// sign. `Real` holds the facts about the float type that a formula is written for. Coefficients
+// come from a Remez fit in 50-digit arithmetic, weighted for relative error.
 #pragma once
 
 #include <initializer_list>
@@ -29,7 +29,8 @@ Val mad(Val a, double b, Val c);
 Val polynomial(Val x, std::span<const double> c);
 template <size_t N, size_t M>
 Val polynomial(const Real& real, Val x, const double (&f64)[N], const double (&f32)[M]) {
-  return real.wide ? polynomial(x, std::span<const double>(f64)) : polynomial(x, std::span<const double>(f32));
+  return real.wide ? polynomial(x, std::span<const double>(f64))
+                   : polynomial(x, std::span<const double>(f32));
 }
 // The nearest integer of a moderate x, as a float and as an unsigned word (two's complement).
 struct Nearest {

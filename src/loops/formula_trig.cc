@@ -1,5 +1,5 @@
-// sin, cos, tan in float32 for every argument, by exact products with windows of 2/pi; inverse functions in
-// both types.
+// sin, cos, tan in float32 for every argument, by exact products with windows of 2/pi; inverse
+// functions in both types.
 #include <cmath>
 
 #include "loops/formula_parts.h"
@@ -7,26 +7,31 @@
 namespace mycel::loops::formula {
 namespace {
 
-constexpr double kSin32[] = {-0.1666665494, 0.008332177683, -0.0001951723433};   // (sin x - x) / x^3 in x^2
-constexpr double kCos32[] = {0.04166664686, -0.001388736701, 2.443838957e-5};    // (cos x - 1 + x^2/2) / x^4
+constexpr double kSin32[] = {-0.1666665494, 0.008332177683,
+                             -0.0001951723433};  // (sin x - x) / x^3 in x^2
+constexpr double kCos32[] = {0.04166664686, -0.001388736701,
+                             2.443838957e-5};  // (cos x - 1 + x^2/2) / x^4
 constexpr double kAtan64[] = {-0x1.5555555555555p-2, 0x1.9999999999970p-3,  -0x1.2492492490a6cp-3,
                               0x1.c71c71c61003ap-4,  -0x1.745d1712f3a81p-4, 0x1.3b13ab06059aap-4,
                               -0x1.11108dab00e34p-4, 0x1.e1d2b6d2132f8p-5,  -0x1.ae89b3ae89284p-5,
                               0x1.817e6782179b7p-5,  -0x1.4c3aecd1e8d54p-5, 0x1.e54bb652eaf60p-6,
                               -0x1.a993afb3b2a75p-7};
-constexpr double kAtan32[] = {-0.3333331549, 0.1999848836, -0.1424382723, 0.105958327, -0.0608300116};
+constexpr double kAtan32[] = {-0.3333331549, 0.1999848836, -0.1424382723, 0.105958327,
+                              -0.0608300116};
 constexpr double kAsin64[] = {0x1.5555555555578p-3, 0x1.333333332df80p-4, 0x1.6db6db722602cp-5,
                               0x1.f1c71a8dc559ep-6, 0x1.6e8bdfa64b849p-6, 0x1.1c49e2bcd11abp-6,
                               0x1.ca20cdfd8d3e9p-7, 0x1.757b7a5d51c54p-7, 0x1.6173f25398f57p-7,
                               0x1.e2bea79a9d69cp-9, 0x1.6492a42f7a9a8p-6, -0x1.59546dea6bfb7p-6,
                               0x1.0bb05ae4fa31ep-5};
-constexpr double kAsin32[] = {0.1666675393, 0.07495242001, 0.04547706257, 0.0241477906, 0.04221824892};
+constexpr double kAsin32[] = {0.1666675393, 0.07495242001, 0.04547706257, 0.0241477906,
+                              0.04221824892};
 
 constexpr double kHalfPi = 0x1.921fb54442d18p+0, kHalfPiLow64 = 0x1.1a62633145c07p-54;
 constexpr double kHalfPi32 = 0x1.921fb6p+0, kHalfPiLow32 = -0x1.777a5cp-25;
 
-// The bits of 2/pi that matter for |x| below a bound: those whose product with x is a multiple of 4 are left
-// out, the next 27 + 27 + 53 kept, so that the first two products with a float32 are exact in float64.
+// The bits of 2/pi that matter for |x| below a bound: those whose product with x is a multiple of 4
+// are left out, the next 27 + 27 + 53 kept, so that the first two products with a float32 are exact
+// in float64.
 struct Window {
   double below, high, middle, low;
 };
@@ -46,7 +51,8 @@ struct Quadrant {
 Quadrant reduce(Val x) {
   const Val d = cast(x, DType::kFloat64), size = abs(d);
   const Window& last = kTwoOverPi[4];
-  Val high = number_like(d, last.high), middle = number_like(d, last.middle), low = number_like(d, last.low);
+  Val high = number_like(d, last.high), middle = number_like(d, last.middle),
+      low = number_like(d, last.low);
   for (int w = 3; w >= 0; --w) {
     const Val here = size < kTwoOverPi[w].below;
     high = select(here, kTwoOverPi[w].high, high);
@@ -87,8 +93,10 @@ Val half_pi_minus(const Real& real, Val x) {
 Val atan_positive(Val x) {
   const Real real(x);
   const Val one = number_like(x, 1), zero = number_like(x, 0);
-  const Val big = x > 0x1.3504f333f9de6p+1, middle = x > 0x1.a827999fcef32p-2;  // 1 + sqrt 2, sqrt 2 - 1
-  const Val t = select(big, -one, select(middle, x - 1, x)) / select(big, x, select(middle, x + 1, one));
+  const Val big = x > 0x1.3504f333f9de6p+1,
+            middle = x > 0x1.a827999fcef32p-2;  // 1 + sqrt 2, sqrt 2 - 1
+  const Val t =
+      select(big, -one, select(middle, x - 1, x)) / select(big, x, select(middle, x + 1, one));
   const Val z = t * t;
   const Val near = t * z * polynomial(real, z, kAtan64, kAtan32);
   const Val pi = number_like(x, real.pick(kHalfPi, kHalfPi32));
@@ -99,7 +107,9 @@ Val atan_positive(Val x) {
 }
 
 // asin(x) - x for |x| <= 1/2, z = x^2
-Val asin_rest(const Real& real, Val x, Val z) { return x * z * polynomial(real, z, kAsin64, kAsin32); }
+Val asin_rest(const Real& real, Val x, Val z) {
+  return x * z * polynomial(real, z, kAsin64, kAsin32);
+}
 
 }  // namespace
 

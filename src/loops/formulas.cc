@@ -41,8 +41,8 @@ Two binary(Op op, bool wide) {
 
 }  // namespace
 
-// A formula may use functions (tanh uses exp): they are written out in it, since formula::exp and not
-// loops::exp is called there.
+// A formula may use functions (tanh uses exp): they are written out in it, since formula::exp and
+// not loops::exp is called there.
 const Formula* formula_for(Op op, DType dtype) {
   struct Slot {
     std::once_flag once;

@@ -1,6 +1,6 @@
-// Compiles nests and runs them. Kernels are found by structure: first in memory, then in the disk cache
-// (cache.h), else they are compiled. Thread-safe; different kernels compile in parallel, one kernel is
-// compiled once.
+// Compiles nests and runs them. Kernels are found by structure: first in memory, then in the disk
+// cache (cache.h), else they are compiled. Thread-safe; different kernels compile in parallel, one
+// kernel is compiled once.
 #pragma once
 
 #include <memory>

@@ -1,16 +1,16 @@
 #include "loops/jit.h"
 
-#include <gtest/gtest.h>
-
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "loops/check_nest.h"
 
 namespace mycel::loops {
 namespace {
 
-// Formulas drawn at random, of operations that are exact or correctly rounded: JIT and interpreter agree bit
-// for bit.
+// Formulas drawn at random, of operations that are exact or correctly rounded: JIT and interpreter
+// agree bit for bit.
 class RandomFormula {
  public:
   RandomFormula(uint32_t seed, DType type) : random_(seed), type_(type) {}
@@ -25,25 +25,40 @@ class RandomFormula {
   Val step(const std::vector<Val>& pool) {
     const Val a = pick(pool), b = pick(pool), c = pick(pool);
     switch (random_() % 14) {
-      case 0: return a + b;
-      case 1: return a - b;
-      case 2: return a * b;
-      case 3: return a / b;
-      case 4: return min(a, b);
-      case 5: return max(a, b);
-      case 6: return select(a < b, b, c);
-      case 7: return select((a == b) | !(b <= c), a, c);
-      case 8: return abs(a);
-      case 9: return -a;
-      case 10: return is_float(type_) ? sqrt(abs(a)) : a ^ (b & c);
-      case 11: return is_float(type_) ? floor(a) * rint(b) : (a << (b & 3)) | (c >> 1);
-      case 12: return is_float(type_) ? fma(a, b, c) : a % b;
-      default: return cast(cast(a, other()), type_);
+      case 0:
+        return a + b;
+      case 1:
+        return a - b;
+      case 2:
+        return a * b;
+      case 3:
+        return a / b;
+      case 4:
+        return min(a, b);
+      case 5:
+        return max(a, b);
+      case 6:
+        return select(a < b, b, c);
+      case 7:
+        return select((a == b) | !(b <= c), a, c);
+      case 8:
+        return abs(a);
+      case 9:
+        return -a;
+      case 10:
+        return is_float(type_) ? sqrt(abs(a)) : a ^ (b & c);
+      case 11:
+        return is_float(type_) ? floor(a) * rint(b) : (a << (b & 3)) | (c >> 1);
+      case 12:
+        return is_float(type_) ? fma(a, b, c) : a % b;
+      default:
+        return cast(cast(a, other()), type_);
     }
   }
   DType other() {
-    static constexpr DType kTypes[] = {DType::kInt8, DType::kUInt8, DType::kInt32, DType::kUInt32, DType::kInt64,
-                                       DType::kFloat32, DType::kFloat64, DType::kUInt64, DType::kBool};
+    static constexpr DType kTypes[] = {DType::kInt8,    DType::kUInt8,  DType::kInt32,
+                                       DType::kUInt32,  DType::kInt64,  DType::kFloat32,
+                                       DType::kFloat64, DType::kUInt64, DType::kBool};
     return kTypes[random_() % std::size(kTypes)];
   }
   std::mt19937 random_;
@@ -58,26 +73,30 @@ void check_random(uint32_t seed, DType type) {
     RandomFormula formula(seed, type);
     nest.store(z, i, formula({nest.load(x, i), nest.load(y, i)}));
   });
-  EXPECT_EQ(check_nest(nest, {random_bytes(type, n, seed), random_bytes(type, n, seed + 1)}, {n}, 0, seed % 20 == 3), "");
+  EXPECT_EQ(check_nest(nest, {random_bytes(type, n, seed), random_bytes(type, n, seed + 1)}, {n}, 0,
+                       seed % 20 == 3),
+            "");
 }
 
-constexpr DType kNumeric[] = {DType::kInt8,   DType::kInt16,  DType::kInt32,  DType::kInt64,   DType::kUInt8,
-                              DType::kUInt16, DType::kUInt32, DType::kUInt64, DType::kFloat16, DType::kBFloat16,
-                              DType::kFloat32, DType::kFloat64};
+constexpr DType kNumeric[] = {DType::kInt8,    DType::kInt16,    DType::kInt32,   DType::kInt64,
+                              DType::kUInt8,   DType::kUInt16,   DType::kUInt32,  DType::kUInt64,
+                              DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64};
 
 TEST(Jit, RandomFormulas) {
-  for (uint32_t seed = 0; seed < 24; ++seed) check_random(seed, kNumeric[seed % std::size(kNumeric)]);
+  for (uint32_t seed = 0; seed < 24; ++seed)
+    check_random(seed, kNumeric[seed % std::size(kNumeric)]);
 }
 TEST(CiJit, ManyRandomFormulas) {
-  for (uint32_t seed = 100; seed < 700; ++seed) check_random(seed, kNumeric[seed % std::size(kNumeric)]);
+  for (uint32_t seed = 100; seed < 700; ++seed)
+    check_random(seed, kNumeric[seed % std::size(kNumeric)]);
 }
 
 // Loops, branches, while loops and variables together.
 TEST(Jit, ControlFlow) {
   Nest nest("control");
   const int64_t n = 100, m = 37;
-  Buf x = nest.input(DType::kFloat32), scan = nest.output(DType::kFloat32), steps = nest.output(DType::kInt32),
-      found = nest.output(DType::kInt64);
+  Buf x = nest.input(DType::kFloat32), scan = nest.output(DType::kFloat32),
+      steps = nest.output(DType::kInt32), found = nest.output(DType::kInt64);
   const Val cols = nest.number(m);
   nest.parallel(n, 0, [&](Val i) {
     const Val base = i * cols;
@@ -89,16 +108,19 @@ TEST(Jit, ControlFlow) {
       nest.if_(v > 0, [&] { running += v; }, [&] { running.set(running.get() * 0.5); });
       nest.store(scan, base + j, running);
     });
-    Var k = nest.var(cast(i, DType::kInt32) + 1), count = nest.var(nest.literal(DType::kInt32, int64_t{0}));
+    Var k = nest.var(cast(i, DType::kInt32) + 1),
+        count = nest.var(nest.literal(DType::kInt32, int64_t{0}));
     nest.loop_while([&] { return k.get() > 1; },
                     [&] {
-                      nest.if_((k.get() & 1) == 0, [&] { k.set(k.get() / 2); }, [&] { k.set(k.get() * 3 + 1); });
+                      nest.if_((k.get() & 1) == 0, [&] { k.set(k.get() / 2); },
+                               [&] { k.set(k.get() * 3 + 1); });
                       count += nest.literal(DType::kInt32, int64_t{1});
                     });
     nest.store(steps, i, count);
     nest.store(found, i, where);
   });
-  EXPECT_EQ(check_nest(nest, {random_bytes(DType::kFloat32, n * m, 9)}, {n * m, n, n}, 0, true), "");
+  EXPECT_EQ(check_nest(nest, {random_bytes(DType::kFloat32, n * m, 9)}, {n * m, n, n}, 0, true),
+            "");
 }
 
 TEST(Jit, BranchesInsideVectorLoops) {
@@ -108,7 +130,9 @@ TEST(Jit, BranchesInsideVectorLoops) {
   nest.parallel(n, 0, [&](Val i) {
     const Val v = nest.load(x, i);
     Var r = nest.var(v);
-    nest.if_(v < 0, [&] { r.set(v * v); }, [&] { nest.if_(v > 2, [&] { r.set(v - nest.load(x, nest.index(0))); }); });
+    nest.if_(
+        v < 0, [&] { r.set(v * v); },
+        [&] { nest.if_(v > 2, [&] { r.set(v - nest.load(x, nest.index(0))); }); });
     nest.store(y, i, r);
   });
   EXPECT_EQ(check_nest(nest, {random_bytes(DType::kFloat32, n, 4)}, {n}, 0), "");

@@ -8,7 +8,8 @@
 
 namespace mycel::loops {
 
-// -- Impl: the arena and the record of what was built ----------------------------------------------
+// -- Impl: the arena and the record of what was built
+// ----------------------------------------------
 
 Nest::Impl::~Impl() {
   for (char* chunk : chunks_) ::operator delete(chunk);
@@ -28,12 +29,13 @@ void* Nest::Impl::allocate(size_t bytes) {
 
 void Nest::Impl::use(const Expr* e) const {
   MYCEL_CHECK(e->home == this, "{}: a value of another nest is used", name);
-  MYCEL_CHECK(open[e->block], "{}: value %{} ({}) is used outside the loop or branch that made it", name,
-              e->id, name_of(e->op));
+  MYCEL_CHECK(open[e->block], "{}: value %{} ({}) is used outside the loop or branch that made it",
+              name, e->id, name_of(e->op));
 }
 
 Expr* Nest::Impl::leaf(Op op, DType dtype, int32_t index) {
-  Expr* e = new (allocate(sizeof(Expr))) Expr{.op = op, .dtype = dtype, .id = expr_count++, .index = index};
+  Expr* e = new (allocate(sizeof(Expr)))
+      Expr{.op = op, .dtype = dtype, .id = expr_count++, .index = index};
   e->home = this;
   struct {
     Op op;
@@ -65,7 +67,8 @@ Stmt* Nest::Impl::append(Stmt::Kind kind) {
 Expr* Nest::Impl::add(Op op, DType dtype, std::initializer_list<Expr*> args, int32_t index) {
   MYCEL_CHECK(in_stage || (op != Op::kLoad && op != Op::kVar), "{}: {} outside any stage", name,
               name_of(op));
-  Expr* e = new (allocate(sizeof(Expr))) Expr{.op = op, .dtype = dtype, .id = expr_count++, .index = index};
+  Expr* e = new (allocate(sizeof(Expr)))
+      Expr{.op = op, .dtype = dtype, .id = expr_count++, .index = index};
   e->block = block;
   e->home = this;
   struct {
@@ -84,9 +87,12 @@ Expr* Nest::Impl::add(Op op, DType dtype, std::initializer_list<Expr*> args, int
   return e;
 }
 
-// -- Nest ------------------------------------------------------------------------------------------
+// -- Nest
+// ------------------------------------------------------------------------------------------
 
-Nest::Nest(std::string name) : impl_(std::make_unique<Impl>(std::move(name))) { impl_->self = this; }
+Nest::Nest(std::string name) : impl_(std::make_unique<Impl>(std::move(name))) {
+  impl_->self = this;
+}
 Nest::~Nest() = default;
 Nest::Nest(Nest&& o) noexcept : impl_(std::move(o.impl_)) { impl_->self = this; }
 Nest& Nest::operator=(Nest&& o) noexcept {
@@ -97,8 +103,18 @@ Nest& Nest::operator=(Nest&& o) noexcept {
 
 namespace {
 
-enum Mark : uint8_t { kBufferMark = 0xe0, kStageMark, kStoreMark, kSetMark, kLoopMark, kWhileMark, kIfMark, kElseMark,
-                      kVarMark, kInPlaceMark };
+enum Mark : uint8_t {
+  kBufferMark = 0xe0,
+  kStageMark,
+  kStoreMark,
+  kSetMark,
+  kLoopMark,
+  kWhileMark,
+  kIfMark,
+  kElseMark,
+  kVarMark,
+  kInPlaceMark
+};
 
 void mark(Nest::Impl& impl, Mark what, int32_t a, int32_t b = 0, int32_t c = 0) {
   char bytes[13] = {static_cast<char>(what)};
@@ -132,15 +148,17 @@ double work(const Nest::Impl& impl, const Stmt* s) {
   double sum = 0;
   for (; s; s = s->next) {
     double once = 0, times = 1;
-    if (s->kind == Stmt::kLet) once = is_function(s->a->op) ? kFunction : s->a->op == Op::kLoad ? 1 : kArithmetic;
+    if (s->kind == Stmt::kLet)
+      once = is_function(s->a->op) ? kFunction : s->a->op == Op::kLoad ? 1 : kArithmetic;
     if (s->kind == Stmt::kStore) once = 1;
     if (s->kind == Stmt::kWhile) times = kUnknownTrips;
     if (s->kind == Stmt::kLoop) {
-      times = s->a->is_literal()         ? static_cast<double>(s->a->bits)
+      times = s->a->is_literal()        ? static_cast<double>(s->a->bits)
               : s->a->op == Op::kNumber ? static_cast<double>(impl.numbers[s->a->index])
                                         : kUnknownTrips;
       // Most computed extents are `min(rest, block)`.
-      if (s->a->op == Op::kMin && s->a->arg[1]->is_literal()) times = static_cast<double>(s->a->arg[1]->bits);
+      if (s->a->op == Op::kMin && s->a->arg[1]->is_literal())
+        times = static_cast<double>(s->a->arg[1]->bits);
     }
     sum += times * (once + work(impl, s->body) + work(impl, s->other));
   }
@@ -148,7 +166,8 @@ double work(const Nest::Impl& impl, const Stmt* s) {
 }
 
 void check_offset(const Nest::Impl& impl, const Val& offset) {
-  MYCEL_CHECK(offset.n && offset.dtype() == DType::kInt64, "{}: an offset must be int64", impl.name);
+  MYCEL_CHECK(offset.n && offset.dtype() == DType::kInt64, "{}: an offset must be int64",
+              impl.name);
   impl.use(offset.n);
 }
 
@@ -160,7 +179,8 @@ Buf Nest::scratch(DType dtype, int64_t elements) {
   return declare(*this, dtype, BufferInfo::kScratch, elements);
 }
 void Nest::allow_in_place(Buf input) {
-  MYCEL_CHECK(impl_->buffers[input.index].role == BufferInfo::kInput, "only an input can be donated");
+  MYCEL_CHECK(impl_->buffers[input.index].role == BufferInfo::kInput,
+              "only an input can be donated");
   impl_->in_place[input.index] = true;
   mark(*impl_, kInPlaceMark, input.index);
 }
@@ -193,7 +213,8 @@ Val Nest::load(Buf b, Val offset) {
 void Nest::store(Buf b, Val offset, Val value) {
   check_offset(*impl_, offset);
   MYCEL_CHECK(impl_->in_stage, "{}: store outside any stage", impl_->name);
-  MYCEL_CHECK(impl_->buffers[b.index].role != BufferInfo::kInput, "{}: store to an input", impl_->name);
+  MYCEL_CHECK(impl_->buffers[b.index].role != BufferInfo::kInput, "{}: store to an input",
+              impl_->name);
   value = cast(value, b.dtype);
   auto put = [&](Val at, Expr* part) {
     impl_->use(part);
@@ -220,7 +241,8 @@ void Nest::parallel(int64_t extent, int64_t cost, const std::function<void(Val)>
     body(Val{stage.induction});
   });
   impl_->in_stage = false;
-  if (stage.cost <= 0) stage.cost = std::max<int64_t>(1, static_cast<int64_t>(work(*impl_, stage.body)));
+  if (stage.cost <= 0)
+    stage.cost = std::max<int64_t>(1, static_cast<int64_t>(work(*impl_, stage.body)));
   impl_->stages.push_back(stage);
 }
 
@@ -252,7 +274,8 @@ void Nest::loop_while(const std::function<Val()>& condition, const std::function
   impl_->in_block(&s->body, body);
 }
 
-void Nest::if_(Val condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
+void Nest::if_(Val condition, const std::function<void()>& then,
+               const std::function<void()>& otherwise) {
   MYCEL_CHECK(impl_->in_stage, "{}: branch outside any stage", impl_->name);
   condition = cast(condition, DType::kBool);
   impl_->use(condition.n);
@@ -288,8 +311,8 @@ Val Var::get() const {
 
 void Var::set(Val v) const {
   Nest::Impl& impl = nest->impl();
-  MYCEL_CHECK(v.dtype() == dtype, "{}: a {} variable is set to a {}", impl.name, mycel::name_of(dtype),
-              mycel::name_of(v.dtype()));
+  MYCEL_CHECK(v.dtype() == dtype, "{}: a {} variable is set to a {}", impl.name,
+              mycel::name_of(dtype), mycel::name_of(v.dtype()));
   auto put = [&](int at, Expr* part) {
     impl.use(part);
     Stmt* s = impl.append(Stmt::kSet);

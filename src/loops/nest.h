@@ -1,14 +1,15 @@
 // Nest: one kernel under construction. It has buffers (operands of the op, in order: inputs, then
-// outputs, then scratch), run-time numbers (extents and the like, so that one compiled kernel serves
-// every shape) and stages. A stage is one parallel loop over [0, extent) whose body is any tree of loops,
-// branches, variables, loads and stores; stages run one after the other.
+// outputs, then scratch), run-time numbers (extents and the like, so that one compiled kernel
+// serves every shape) and stages. A stage is one parallel loop over [0, extent) whose body is any
+// tree of loops, branches, variables, loads and stores; stages run one after the other.
 //
-// The same Nest is interpreted (interpret.h, the reference), compiled (llvm/jit.h) or printed as C99
-// (emit_c.h). Kernels are shared by structure: two nests that differ only in run-time numbers have equal
-// `structure()` and one compiled body.
+// The same Nest is interpreted (interpret.h, the reference), compiled (llvm/jit.h) or printed as
+// C99 (emit_c.h). Kernels are shared by structure: two nests that differ only in run-time numbers
+// have equal `structure()` and one compiled body.
 //
-// Determinism: iterations of the parallel loop must be independent; how they are spread over threads
-// never changes a result. Reductions over a whole tensor are written as two stages with a fixed chunk.
+// Determinism: iterations of the parallel loop must be independent; how they are spread over
+// threads never changes a result. Reductions over a whole tensor are written as two stages with a
+// fixed chunk.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +50,8 @@ enum class LoopKind {
   kSequential,  // order matters (scans, searches)
 };
 
-// A hint: loops of few iterations are vectorised without interleaving, whose remainders would run scalar.
+// A hint: loops of few iterations are vectorised without interleaving, whose remainders would run
+// scalar.
 enum class Trips { kMany, kFew };
 
 class Nest {
@@ -64,11 +66,12 @@ class Nest {
   Buf output(DType dtype);
   // Temporary memory of `elements` (host value), allocated by the caller of the kernel for the run.
   Buf scratch(DType dtype, int64_t elements);
-  // Says that the caller may pass the memory of `input` as an output too (donated, in place): outputs
-  // then coincide with it element for element or not at all. Other buffers never overlap.
+  // Says that the caller may pass the memory of `input` as an output too (donated, in place):
+  // outputs then coincide with it element for element or not at all. Other buffers never overlap.
   void allow_in_place(Buf input);
 
-  // A number known to the host now but only at run time to the kernel (int64). Not part of structure().
+  // A number known to the host now but only at run time to the kernel (int64). Not part of
+  // structure().
   Val number(int64_t value);
   // The same for a real parameter (e.g. epsilon, learning rate); dtype float32 or float64.
   Val number(double value, DType dtype);
@@ -83,13 +86,16 @@ class Nest {
   // Adds to memory; only where no other parallel iteration touches the element.
   void accumulate(Buf b, Val offset, Val value) { store(b, offset, load(b, offset) + value); }
 
-  // A stage: body(i) for i in [0, extent). `cost` is a guess of element operations per iteration, from
-  // which the runtime chooses how many iterations one thread takes at a time; 0 = estimated from the body.
+  // A stage: body(i) for i in [0, extent). `cost` is a guess of element operations per iteration,
+  // from which the runtime chooses how many iterations one thread takes at a time; 0 = estimated
+  // from the body.
   void parallel(int64_t extent, int64_t cost, const std::function<void(Val i)>& body);
   // A loop inside a stage over [0, extent); extent is an int64 Val.
-  void loop(Val extent, LoopKind kind, const std::function<void(Val i)>& body, Trips trips = Trips::kMany);
+  void loop(Val extent, LoopKind kind, const std::function<void(Val i)>& body,
+            Trips trips = Trips::kMany);
   void loop_while(const std::function<Val()>& condition, const std::function<void()>& body);
-  void if_(Val condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
+  void if_(Val condition, const std::function<void()>& then,
+           const std::function<void()>& otherwise = {});
   Var var(Val initial);
 
   // -- seen by interpreters and emitters ---------------------------------------------------------
@@ -106,7 +112,8 @@ class Nest {
   };
   const std::string& name() const;
   const std::vector<BufferInfo>& buffers() const;
-  const std::vector<int64_t>& numbers() const;  // run-time numbers as 64-bit patterns (doubles bit-cast)
+  const std::vector<int64_t>& numbers()
+      const;  // run-time numbers as 64-bit patterns (doubles bit-cast)
   const std::vector<Stage>& stages() const;
   // A text that is equal for nests that compile to the same code.
   std::string structure() const;

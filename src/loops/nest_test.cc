@@ -1,8 +1,8 @@
 #include "loops/nest.h"
 
-#include <gtest/gtest.h>
-
 #include <complex>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "loops/check_nest.h"
@@ -68,7 +68,8 @@ TEST(Nest, ValuesStayInTheirBlock) {
   EXPECT_THROW(nest.parallel(1, 1,
                              [&](Val i) {
                                Val inside;
-                               nest.loop(i + 1, LoopKind::kSequential, [&](Val j) { inside = cast(j, kF32) + 1; });
+                               nest.loop(i + 1, LoopKind::kSequential,
+                                         [&](Val j) { inside = cast(j, kF32) + 1; });
                                nest.store(y, i, inside);
                              }),
                InternalError);
@@ -83,23 +84,35 @@ TEST(Nest, ComplexFunctions) {
     for (int k = 0; k < 8; ++k) out.push_back(nest.output(t));
     nest.parallel(n, 0, [&](Val i) {
       const Val a = nest.load(x, i), b = nest.load(z, i);
-      const Val results[] = {a * b, a / b, exp(a), log(a), sqrt(a), pow(a, b), conj(a) * 2.0 - b, cast(abs(a), t)};
+      const Val results[] = {
+          a * b, a / b, exp(a), log(a), sqrt(a), pow(a, b), conj(a) * 2.0 - b, cast(abs(a), t)};
       for (int k = 0; k < 8; ++k) nest.store(out[k], i, results[k]);
     });
     const double tolerance = t == DType::kComplex64 ? 1e-5 : 1e-13;
-    EXPECT_EQ(check_nest(nest, {random_bytes(t, n, 1), random_bytes(t, n, 2)}, std::vector<int64_t>(8, n), tolerance), "");
-    Operands data{{random_bytes(t, n, 1), random_bytes(t, n, 2)}, std::vector<Bytes>(8, Bytes(16 * n))};
+    EXPECT_EQ(check_nest(nest, {random_bytes(t, n, 1), random_bytes(t, n, 2)},
+                         std::vector<int64_t>(8, n), tolerance),
+              "");
+    Operands data{{random_bytes(t, n, 1), random_bytes(t, n, 2)},
+                  std::vector<Bytes>(8, Bytes(16 * n))};
     run(nest, data.pointers().data());
     auto at = [&](const Bytes& b, int64_t i) {
       const DType part = real_part_of(t);
-      return std::complex<double>(element_as_double(b.data(), part, 2 * i), element_as_double(b.data(), part, 2 * i + 1));
+      return std::complex<double>(element_as_double(b.data(), part, 2 * i),
+                                  element_as_double(b.data(), part, 2 * i + 1));
     };
     for (int64_t i = 0; i < n; ++i) {
       const auto a = at(data.in[0], i), b = at(data.in[1], i);
-      const std::complex<double> want[] = {a * b, a / b, std::exp(a), std::log(a), std::sqrt(a), std::pow(a, b),
-                                           std::conj(a) * 2.0 - b, std::abs(a)};
+      const std::complex<double> want[] = {a * b,
+                                           a / b,
+                                           std::exp(a),
+                                           std::log(a),
+                                           std::sqrt(a),
+                                           std::pow(a, b),
+                                           std::conj(a) * 2.0 - b,
+                                           std::abs(a)};
       for (int k = 0; k < 8; ++k) {
-        EXPECT_LE(std::abs(at(data.out[k], i) - want[k]), tolerance * (1 + std::abs(want[k]))) << k << " of " << a;
+        EXPECT_LE(std::abs(at(data.out[k], i) - want[k]), tolerance * (1 + std::abs(want[k])))
+            << k << " of " << a;
       }
     }
   }

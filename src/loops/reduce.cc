@@ -9,12 +9,12 @@
 namespace mycel::loops {
 namespace {
 
-constexpr int64_t kUnrolled = 8;        // n up to this is written out
-constexpr int64_t kChunk = 16384;       // elements of one partial result
-constexpr int64_t kEnoughTasks = 64;    // below this many, long reductions are cut into chunks
-constexpr int64_t kLanes = 1024;        // inner results that one task carries along
-constexpr int64_t kShort = 256;         // loops below this are not interleaved
-constexpr int64_t kRowsAtOnce = 4;      // rows added per pass over the carried results
+constexpr int64_t kUnrolled = 8;      // n up to this is written out
+constexpr int64_t kChunk = 16384;     // elements of one partial result
+constexpr int64_t kEnoughTasks = 64;  // below this many, long reductions are cut into chunks
+constexpr int64_t kLanes = 1024;      // inner results that one task carries along
+constexpr int64_t kShort = 256;       // loops below this are not interleaved
+constexpr int64_t kRowsAtOnce = 4;    // rows added per pass over the carried results
 
 using Tuple = std::vector<Val>;
 
@@ -30,7 +30,7 @@ class Builder {
     if (n_ <= kUnrolled) {
       unrolled();
     } else if (inner_ == 1) {
-      outer_ < kEnoughTasks && n_ >= 2 * kChunk ? rows_in_chunks() : rows();
+      outer_ < kEnoughTasks&& n_ >= 2 * kChunk ? rows_in_chunks() : rows();
     } else {
       columns();
     }
@@ -38,7 +38,8 @@ class Builder {
   }
 
  private:
-  // -- the formula ---------------------------------------------------------------------------------
+  // -- the formula
+  // ---------------------------------------------------------------------------------
   Tuple start() {
     Tuple t;
     for (const auto& a : r_.accumulators) {
@@ -53,7 +54,8 @@ class Builder {
   }
   Val extreme(DType t, bool largest) {
     const int bits = 8 * static_cast<int>(size_of(t));
-    if (is_unsigned_int(t)) return nest_.literal(t, largest ? int64_t(~uint64_t{0} >> (64 - bits)) : int64_t{0});
+    if (is_unsigned_int(t))
+      return nest_.literal(t, largest ? int64_t(~uint64_t{0} >> (64 - bits)) : int64_t{0});
     const int64_t top = std::numeric_limits<int64_t>::max() >> (64 - bits);
     return nest_.literal(t, largest ? top : -top - 1);
   }
@@ -80,8 +82,8 @@ class Builder {
     Tuple t(r_.accumulators.size());
     r_.lift(in, position, t);
     for (size_t k = 0; k < t.size(); ++k) {
-      MYCEL_CHECK(t[k].n && t[k].dtype() == r_.accumulators[k].dtype, "{}: accumulator {} is lifted to another dtype",
-                  r_.name, k);
+      MYCEL_CHECK(t[k].n && t[k].dtype() == r_.accumulators[k].dtype,
+                  "{}: accumulator {} is lifted to another dtype", r_.name, k);
     }
     return t;
   }
@@ -122,7 +124,8 @@ class Builder {
 
   static Trips trips(int64_t n) { return n < kShort ? Trips::kFew : Trips::kMany; }
 
-  // -- the shapes ----------------------------------------------------------------------------------
+  // -- the shapes
+  // ----------------------------------------------------------------------------------
 
   // Few elements per result: no inner loop, so that the loop over results is the vector loop.
   void unrolled() {
@@ -177,12 +180,13 @@ class Builder {
     });
   }
 
-  // Results lie side by side: a task carries up to kLanes of them through its rows, in scratch memory that
-  // stays in the nearest cache.
+  // Results lie side by side: a task carries up to kLanes of them through its rows, in scratch
+  // memory that stays in the nearest cache.
   void columns() {
     const int64_t blocks = (inner_ - 1) / kLanes + 1;
     int64_t rows_per_chunk = n_;
-    if (outer_ * blocks < kEnoughTasks) rows_per_chunk = std::max<int64_t>(64, 4 * kChunk / std::min(inner_, kLanes));
+    if (outer_ * blocks < kEnoughTasks)
+      rows_per_chunk = std::max<int64_t>(64, 4 * kChunk / std::min(inner_, kLanes));
     const int64_t chunks = (n_ - 1) / rows_per_chunk + 1;
     const auto partial = scratch(outer_ * chunks * inner_);
     const Val n = count(), inner = nest_.number(inner_), per_row = nest_.number(blocks),
@@ -205,26 +209,35 @@ class Builder {
       const Val held = i * splits * inner + lane;
       nest_.loop(splits - 1, LoopKind::kSequential, [&](Val c) {
         const Val from = held + (c + 1) * inner;
-        nest_.loop(width, LoopKind::kVector, [&](Val j) {
-          store(partial, held + j, combine(load(partial, held + j), load(partial, from + j)));
-        }, Trips::kFew);
+        nest_.loop(
+            width, LoopKind::kVector,
+            [&](Val j) {
+              store(partial, held + j, combine(load(partial, held + j), load(partial, from + j)));
+            },
+            Trips::kFew);
       });
       finish_lanes(partial, held, i * inner + lane, width);
     });
   }
 
-  // Combines `height` rows, `width` lanes each, into partial[held...]; several rows a pass, in order.
-  void carry(const std::vector<Buf>& partial, Val held, Val result, Val base, Val row, Val width, Val height,
-             Val inner) {
-    nest_.loop(width, LoopKind::kVector, [&](Val j) { store(partial, held + j, start()); }, Trips::kFew);
+  // Combines `height` rows, `width` lanes each, into partial[held...]; several rows a pass, in
+  // order.
+  void carry(const std::vector<Buf>& partial, Val held, Val result, Val base, Val row, Val width,
+             Val height, Val inner) {
+    nest_.loop(
+        width, LoopKind::kVector, [&](Val j) { store(partial, held + j, start()); }, Trips::kFew);
     auto pass = [&](Val first, int64_t count) {
       const Val from = base + first * inner;
-      nest_.loop(width, LoopKind::kVector, [&](Val j) {
-        const Tuple in = fixed(result + j);
-        Tuple t = load(partial, held + j);
-        for (int64_t k = 0; k < count; ++k) t = combine(t, lift(in, from + inner * k + j, row + first + k));
-        store(partial, held + j, t);
-      }, Trips::kFew);
+      nest_.loop(
+          width, LoopKind::kVector,
+          [&](Val j) {
+            const Tuple in = fixed(result + j);
+            Tuple t = load(partial, held + j);
+            for (int64_t k = 0; k < count; ++k)
+              t = combine(t, lift(in, from + inner * k + j, row + first + k));
+            store(partial, held + j, t);
+          },
+          Trips::kFew);
     };
     const Val whole = height / kRowsAtOnce;
     nest_.loop(whole, LoopKind::kSequential, [&](Val g) { pass(g * kRowsAtOnce, kRowsAtOnce); });
@@ -233,8 +246,10 @@ class Builder {
   }
 
   void finish_lanes(const std::vector<Buf>& partial, Val held, Val result, Val width) {
-    nest_.loop(width, LoopKind::kVector,
-               [&](Val j) { finish(load(partial, held + j), fixed(result + j), result + j); }, Trips::kFew);
+    nest_.loop(
+        width, LoopKind::kVector,
+        [&](Val j) { finish(load(partial, held + j), fixed(result + j), result + j); },
+        Trips::kFew);
   }
 
   const Reduction& r_;
@@ -247,7 +262,8 @@ class Builder {
 }  // namespace
 
 Nest reduce(const Reduction& r, int64_t outer, int64_t n, int64_t inner) {
-  MYCEL_CHECK(r.lift && r.combine && r.finish, "{}: a reduction needs lift, combine and finish", r.name);
+  MYCEL_CHECK(r.lift && r.combine && r.finish, "{}: a reduction needs lift, combine and finish",
+              r.name);
   MYCEL_CHECK(outer >= 0 && n >= 0 && inner >= 0, "{}: negative extents", r.name);
   return Builder(r, outer, n, inner).build();
 }

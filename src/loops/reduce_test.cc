@@ -1,8 +1,8 @@
 #include "loops/reduce.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "loops/check_nest.h"
 
@@ -15,16 +15,24 @@ Reduction sum(DType t, DType accumulate) {
   r.in = {{t}};
   r.out = {t};
   r.accumulators = {{accumulate, 0}};
-  r.lift = [accumulate](std::span<const Val> in, Val, std::span<Val> e) { e[0] = cast(in[0], accumulate); };
-  r.combine = [](std::span<const Val> a, std::span<const Val> b, std::span<Val> e) { e[0] = a[0] + b[0]; };
-  r.finish = [](std::span<const Val> e, std::span<const Val>, Val, std::span<Val> out) { out[0] = e[0]; };
+  r.lift = [accumulate](std::span<const Val> in, Val, std::span<Val> e) {
+    e[0] = cast(in[0], accumulate);
+  };
+  r.combine = [](std::span<const Val> a, std::span<const Val> b, std::span<Val> e) {
+    e[0] = a[0] + b[0];
+  };
+  r.finish = [](std::span<const Val> e, std::span<const Val>, Val, std::span<Val> out) {
+    out[0] = e[0];
+  };
   return r;
 }
 
 Reduction maximum(DType t) {
   Reduction r = sum(t, t);
   r.accumulators = {{t, -HUGE_VAL}};
-  r.combine = [](std::span<const Val> a, std::span<const Val> b, std::span<Val> e) { e[0] = max(a[0], b[0]); };
+  r.combine = [](std::span<const Val> a, std::span<const Val> b, std::span<Val> e) {
+    e[0] = max(a[0], b[0]);
+  };
   return r;
 }
 
@@ -54,15 +62,17 @@ Reduction argmax(DType t) {
 struct View {
   int64_t outer, n, inner;
 };
-const View kViews[] = {{1, 1, 1},    {5, 3, 1},   {1, 8, 100},   {4, 5, 17},   {30, 100, 1},   {2, 33000, 1},
-                       {1, 20000, 3}, {3, 50, 70}, {2, 9, 2500}, {70, 20, 65}, {1, 200, 1100}, {4, 0, 3}};
+const View kViews[] = {{1, 1, 1},    {5, 3, 1},     {1, 8, 100},    {4, 5, 17},
+                       {30, 100, 1}, {2, 33000, 1}, {1, 20000, 3},  {3, 50, 70},
+                       {2, 9, 2500}, {70, 20, 65},  {1, 200, 1100}, {4, 0, 3}};
 
 void check(const Reduction& r, DType t, double tolerance) {
   for (const View& v : kViews) {
     const int64_t results = v.outer * v.inner;
     if (v.n == 0 && r.name == "argmax") continue;
     EXPECT_EQ(check_nest(reduce(r, v.outer, v.n, v.inner), {random_bytes(t, results * v.n, 3)},
-               std::vector<int64_t>(r.out.size(), results), tolerance), "");
+                         std::vector<int64_t>(r.out.size(), results), tolerance),
+              "");
   }
 }
 
@@ -85,7 +95,9 @@ TEST(Reduce, NanWinsInExtremes) {
   for (const View& v : {View{1, 100, 1}, View{1, 100000, 1}, View{1, 100, 40}, View{4, 4, 1}}) {
     Bytes x = random_bytes(DType::kFloat32, v.outer * v.n * v.inner, 1);
     reinterpret_cast<float*>(x.data())[(v.n / 2) * v.inner] = NAN;
-    EXPECT_EQ(check_nest(reduce(maximum(DType::kFloat32), v.outer, v.n, v.inner), {x}, {v.outer * v.inner}, 0), "");
+    EXPECT_EQ(check_nest(reduce(maximum(DType::kFloat32), v.outer, v.n, v.inner), {x},
+                         {v.outer * v.inner}, 0),
+              "");
   }
 }
 
@@ -101,8 +113,10 @@ TEST(Reduce, PerResultInputs) {
     if (v.n == 0) continue;
     const int64_t results = v.outer * v.inner;
     EXPECT_EQ(check_nest(reduce(r, v.outer, v.n, v.inner),
-               {random_bytes(DType::kFloat32, results * v.n, 3), random_bytes(DType::kFloat32, results, 4)}, {results},
-               1e-4), "");
+                         {random_bytes(DType::kFloat32, results * v.n, 3),
+                          random_bytes(DType::kFloat32, results, 4)},
+                         {results}, 1e-4),
+              "");
   }
 }
 

@@ -1,5 +1,5 @@
-// Operators and functions of Val: type checks, the little folding that keeps index arithmetic small, and
-// the split of complex numbers is in complex.cc.
+// Operators and functions of Val: type checks, the little folding that keeps index arithmetic
+// small, and the split of complex numbers is in complex.cc.
 #include "loops/val.h"
 
 #include <cmath>
@@ -32,22 +32,31 @@ Expr* fold(Op op, Expr* a, Expr* b) {
     case Op::kAdd:
       if (is_int_literal(a, 0)) return b;
       if (is_int_literal(b, 0)) return a;
-      if (both) return a->home->literal(a->dtype, static_cast<int64_t>(uint64_t(a->bits) + uint64_t(b->bits)));
+      if (both)
+        return a->home->literal(a->dtype,
+                                static_cast<int64_t>(uint64_t(a->bits) + uint64_t(b->bits)));
       return nullptr;
     case Op::kSub:
       if (is_int_literal(b, 0)) return a;
-      if (both) return a->home->literal(a->dtype, static_cast<int64_t>(uint64_t(a->bits) - uint64_t(b->bits)));
+      if (both)
+        return a->home->literal(a->dtype,
+                                static_cast<int64_t>(uint64_t(a->bits) - uint64_t(b->bits)));
       return nullptr;
     case Op::kMul:
       if (is_one(a)) return b;
       if (is_one(b)) return a;
       if (is_int_literal(a, 0)) return a;
       if (is_int_literal(b, 0)) return b;
-      if (both) return a->home->literal(a->dtype, static_cast<int64_t>(uint64_t(a->bits) * uint64_t(b->bits)));
+      if (both)
+        return a->home->literal(a->dtype,
+                                static_cast<int64_t>(uint64_t(a->bits) * uint64_t(b->bits)));
       return nullptr;
-    case Op::kDiv: return is_one(b) ? a : nullptr;
-    case Op::kRem: return is_int_literal(b, 1) ? a->home->literal(a->dtype, 0) : nullptr;
-    default: return nullptr;
+    case Op::kDiv:
+      return is_one(b) ? a : nullptr;
+    case Op::kRem:
+      return is_int_literal(b, 1) ? a->home->literal(a->dtype, 0) : nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -67,7 +76,8 @@ void float_only(const char* what, const Val& a) {
 }
 void bits_only(const char* what, const Val& a) {
   real_only(what, a);
-  MYCEL_CHECK(!is_float(a.dtype()), "{} of {}; it needs an integer or bool", what, name_of(a.dtype()));
+  MYCEL_CHECK(!is_float(a.dtype()), "{} of {}; it needs an integer or bool", what,
+              name_of(a.dtype()));
 }
 
 Val arithmetic(Op op, const Val& a, const Val& b) {
@@ -107,41 +117,66 @@ Nest& Val::nest() const { return *home(*this).self; }
 
 Val constant(Nest& nest, DType dtype, double value) {
   if (is_complex(dtype)) {
-    return {constant(nest, real_part_of(dtype), value).n, constant(nest, real_part_of(dtype), 0.0).n};
+    return {constant(nest, real_part_of(dtype), value).n,
+            constant(nest, real_part_of(dtype), 0.0).n};
   }
   if (dtype == DType::kFloat16 || dtype == DType::kBFloat16) dtype = DType::kFloat32;
   if (is_float(dtype)) {
     if (dtype == DType::kFloat32) value = static_cast<double>(static_cast<float>(value));
     return wrap(nest.impl().literal(dtype, std::bit_cast<int64_t>(value)));
   }
-  MYCEL_CHECK(is_bool(dtype) || value == std::trunc(value), "the number {} stands beside an {}", value,
-              name_of(dtype));
+  MYCEL_CHECK(is_bool(dtype) || value == std::trunc(value), "the number {} stands beside an {}",
+              value, name_of(dtype));
   if (dtype == DType::kUInt64 && value >= 0x1p63) {
     return wrap(nest.impl().literal(dtype, static_cast<int64_t>(static_cast<uint64_t>(value))));
   }
   return constant(nest, dtype, static_cast<int64_t>(value));
 }
 Val constant(Nest& nest, DType dtype, int64_t value) {
-  if (is_float(dtype) || is_complex(dtype)) return constant(nest, dtype, static_cast<double>(value));
+  if (is_float(dtype) || is_complex(dtype))
+    return constant(nest, dtype, static_cast<double>(value));
   switch (dtype) {
-    case DType::kBool: value = value != 0; break;
-    case DType::kInt8: value = static_cast<int8_t>(value); break;
-    case DType::kInt16: value = static_cast<int16_t>(value); break;
-    case DType::kInt32: value = static_cast<int32_t>(value); break;
-    case DType::kUInt8: value = static_cast<uint8_t>(value); break;
-    case DType::kUInt16: value = static_cast<uint16_t>(value); break;
-    case DType::kUInt32: value = static_cast<uint32_t>(value); break;
-    default: break;
+    case DType::kBool:
+      value = value != 0;
+      break;
+    case DType::kInt8:
+      value = static_cast<int8_t>(value);
+      break;
+    case DType::kInt16:
+      value = static_cast<int16_t>(value);
+      break;
+    case DType::kInt32:
+      value = static_cast<int32_t>(value);
+      break;
+    case DType::kUInt8:
+      value = static_cast<uint8_t>(value);
+      break;
+    case DType::kUInt16:
+      value = static_cast<uint16_t>(value);
+      break;
+    case DType::kUInt32:
+      value = static_cast<uint32_t>(value);
+      break;
+    default:
+      break;
   }
   return wrap(nest.impl().literal(dtype, value));
 }
 Val constant(const Val& like, double value) { return constant(like.nest(), like.dtype(), value); }
 Val constant(const Val& like, int64_t value) { return constant(like.nest(), like.dtype(), value); }
 
-Val operator+(Val a, Val b) { return a.im || b.im ? complex::add(a, b) : arithmetic(Op::kAdd, a, b); }
-Val operator-(Val a, Val b) { return a.im || b.im ? complex::sub(a, b) : arithmetic(Op::kSub, a, b); }
-Val operator*(Val a, Val b) { return a.im || b.im ? complex::mul(a, b) : arithmetic(Op::kMul, a, b); }
-Val operator/(Val a, Val b) { return a.im || b.im ? complex::div(a, b) : arithmetic(Op::kDiv, a, b); }
+Val operator+(Val a, Val b) {
+  return a.im || b.im ? complex::add(a, b) : arithmetic(Op::kAdd, a, b);
+}
+Val operator-(Val a, Val b) {
+  return a.im || b.im ? complex::sub(a, b) : arithmetic(Op::kSub, a, b);
+}
+Val operator*(Val a, Val b) {
+  return a.im || b.im ? complex::mul(a, b) : arithmetic(Op::kMul, a, b);
+}
+Val operator/(Val a, Val b) {
+  return a.im || b.im ? complex::div(a, b) : arithmetic(Op::kDiv, a, b);
+}
 Val operator%(Val a, Val b) {
   real_only("rem", a);
   return arithmetic(Op::kRem, a, b);
@@ -151,7 +186,8 @@ Val operator-(Val a) {
   real_only("neg", a);
   MYCEL_CHECK(!is_bool(a.dtype()), "neg of bool; use !");
   if (a.n->is_literal()) {
-    return is_float(a.dtype()) ? constant(a, -a.n->real()) : constant(a, int64_t(0 - uint64_t(a.n->bits)));
+    return is_float(a.dtype()) ? constant(a, -a.n->real())
+                               : constant(a, int64_t(0 - uint64_t(a.n->bits)));
   }
   return wrap(home(a).add(Op::kNeg, a.n->dtype, {a.n}));
 }
@@ -255,7 +291,8 @@ Val integer_power(Val x, Val y) {
                   });
   if (is_unsigned_int(x.dtype())) return result;
   const Val minus = constant(x, int64_t{-1});
-  Val inverse = select(x == one, one, select(x == minus, select((y & one) == one, minus, one), zero));
+  Val inverse =
+      select(x == one, one, select(x == minus, select((y & one) == one, minus, one), zero));
   return select(y < zero, inverse, result.get());
 }
 
@@ -342,7 +379,8 @@ Val cast(Val x, DType to) {
   if (x.im) return cast(real(x), to);
   if (is_bool(to)) return x != number_like(x, 0);
   if (x.n->is_literal()) {
-    if (!is_float(x.dtype()) && x.dtype() != DType::kUInt64) return constant(x.nest(), to, x.n->bits);
+    if (!is_float(x.dtype()) && x.dtype() != DType::kUInt64)
+      return constant(x.nest(), to, x.n->bits);
     if (is_float(x.dtype()) && is_float(to)) return constant(x.nest(), to, x.n->real());
   }
   return wrap(home(x).add(Op::kCast, to, {x.n}));
@@ -355,7 +393,9 @@ Val bitcast(Val x, DType to) {
               "bitcast from {} to {}", name_of(x.dtype()), name_of(to));
   if (x.dtype() == to) return x;
   if (x.n->is_literal() && is_float(x.dtype()) && is_int(to)) {
-    const int64_t bits = x.dtype() == DType::kFloat64 ? x.n->bits : std::bit_cast<int32_t>(static_cast<float>(x.n->real()));
+    const int64_t bits = x.dtype() == DType::kFloat64
+                             ? x.n->bits
+                             : std::bit_cast<int32_t>(static_cast<float>(x.n->real()));
     return constant(x.nest(), to, bits);
   }
   return wrap(home(x).add(Op::kBitcast, to, {x.n}));

@@ -1,10 +1,11 @@
-// Val: a typed scalar expression inside a Nest. A scalar formula is an ordinary C++ lambda over Vals
+// Val: a typed scalar expression inside a Nest. A scalar formula is an ordinary C++ lambda over
+// Vals
 // (`[](auto x) { return log1p(x); }`); loop nests compute their indices with the same type. The
 // expression is later interpreted (the reference), compiled through LLVM, or printed as C99.
 //
-// Operands of one operator have one dtype; plain C++ numbers adapt to the Val beside them. float16 and
-// bfloat16 exist only in memory: a load gives float32 and a store rounds. A complex Val is a pair of
-// real ones (`n`, `im`), split here so that no emitter ever sees complex numbers.
+// Operands of one operator have one dtype; plain C++ numbers adapt to the Val beside them. float16
+// and bfloat16 exist only in memory: a load gives float32 and a store rounds. A complex Val is a
+// pair of real ones (`n`, `im`), split here so that no emitter ever sees complex numbers.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,8 @@ Val constant(const Val& like, int64_t value);
 Val constant(Nest& nest, DType dtype, double value);
 Val constant(Nest& nest, DType dtype, int64_t value);
 
-// -- operators -------------------------------------------------------------------------------------
+// -- operators
+// -------------------------------------------------------------------------------------
 Val operator+(Val a, Val b);
 Val operator-(Val a, Val b);
 Val operator*(Val a, Val b);
@@ -41,10 +43,10 @@ Val operator-(Val a);
 Val operator&(Val a, Val b);  // integers and bool
 Val operator|(Val a, Val b);
 Val operator^(Val a, Val b);
-Val operator~(Val a);         // bool: logical not
+Val operator~(Val a);          // bool: logical not
 Val operator<<(Val a, Val b);  // shifts beyond the width give 0 (or the sign)
 Val operator>>(Val a, Val b);
-Val operator<(Val a, Val b);   // comparisons give bool
+Val operator<(Val a, Val b);  // comparisons give bool
 Val operator<=(Val a, Val b);
 Val operator>(Val a, Val b);
 Val operator>=(Val a, Val b);
@@ -54,12 +56,12 @@ Val operator!(Val a);
 Val operator&&(Val a, Val b);  // both sides are evaluated
 Val operator||(Val a, Val b);
 
-#define MYCEL_VAL_NUMBER(op)                                               \
-  template <typename T>                                                    \
-    requires std::is_arithmetic_v<T>                                       \
-  Val operator op(Val a, T b);                                             \
-  template <typename T>                                                    \
-    requires std::is_arithmetic_v<T>                                       \
+#define MYCEL_VAL_NUMBER(op)         \
+  template <typename T>              \
+    requires std::is_arithmetic_v<T> \
+  Val operator op(Val a, T b);       \
+  template <typename T>              \
+    requires std::is_arithmetic_v<T> \
   Val operator op(T a, Val b);
 MYCEL_VAL_NUMBER(+)
 MYCEL_VAL_NUMBER(-)
@@ -79,8 +81,9 @@ MYCEL_VAL_NUMBER(==)
 MYCEL_VAL_NUMBER(!=)
 #undef MYCEL_VAL_NUMBER
 
-// -- functions -------------------------------------------------------------------------------------
-// Float (some also complex, where the comment says so); each accurate to a few ulp in float32 and float64.
+// -- functions
+// ------------------------------------------------------------------------------------- Float (some
+// also complex, where the comment says so); each accurate to a few ulp in float32 and float64.
 Val exp(Val x);  // also complex
 Val exp2(Val x);
 Val expm1(Val x);
@@ -106,21 +109,24 @@ Val atanh(Val x);
 Val erf(Val x);
 Val erfc(Val x);
 Val lgamma(Val x);
-Val pow(Val x, Val y);  // floats; integers by squaring, negative exponent of an integer gives 0 (or ±1)
+Val pow(Val x,
+        Val y);  // floats; integers by squaring, negative exponent of an integer gives 0 (or ±1)
 Val fma(Val a, Val b, Val c);
 Val floor(Val x);
 Val ceil(Val x);
 Val trunc(Val x);
-Val rint(Val x);  // to nearest even
-Val abs(Val x);   // numbers; of a complex: its modulus
-Val sign(Val x);  // -1, 0, 1; NaN stays NaN
+Val rint(Val x);        // to nearest even
+Val abs(Val x);         // numbers; of a complex: its modulus
+Val sign(Val x);        // -1, 0, 1; NaN stays NaN
 Val min(Val a, Val b);  // NaN wins, as NumPy's minimum
 Val max(Val a, Val b);
 Val isnan(Val x);
 Val isinf(Val x);
 Val isfinite(Val x);
 Val select(Val condition, Val a, Val b);
-Val cast(Val x, DType to);     // C conversion; float to integer truncates, NaN to 0, saturating; to bool: x != 0
+Val cast(
+    Val x,
+    DType to);  // C conversion; float to integer truncates, NaN to 0, saturating; to bool: x != 0
 Val bitcast(Val x, DType to);  // same size
 // Complex.
 Val real(Val x);
@@ -144,7 +150,8 @@ template <typename T>
   requires std::is_arithmetic_v<T>
 Val max(Val a, T b);
 
-// -- definitions of the templates ------------------------------------------------------------------
+// -- definitions of the templates
+// ------------------------------------------------------------------
 template <typename T>
 Val number_like(const Val& like, T value) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -153,16 +160,16 @@ Val number_like(const Val& like, T value) {
     return constant(like, static_cast<int64_t>(value));
   }
 }
-#define MYCEL_VAL_NUMBER(op)                                               \
-  template <typename T>                                                    \
-    requires std::is_arithmetic_v<T>                                       \
-  Val operator op(Val a, T b) {                                            \
-    return a op number_like(a, b);                                         \
-  }                                                                        \
-  template <typename T>                                                    \
-    requires std::is_arithmetic_v<T>                                       \
-  Val operator op(T a, Val b) {                                            \
-    return number_like(b, a) op b;                                         \
+#define MYCEL_VAL_NUMBER(op)         \
+  template <typename T>              \
+    requires std::is_arithmetic_v<T> \
+  Val operator op(Val a, T b) {      \
+    return a op number_like(a, b);   \
+  }                                  \
+  template <typename T>              \
+    requires std::is_arithmetic_v<T> \
+  Val operator op(T a, Val b) {      \
+    return number_like(b, a) op b;   \
   }
 MYCEL_VAL_NUMBER(+)
 MYCEL_VAL_NUMBER(-)

@@ -1,5 +1,8 @@
 #include "loops/llvm/codegen.h"
 
+#include <cstdlib>
+#include <mutex>
+
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
@@ -19,9 +22,6 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Mem2Reg.h>
 #include <llvm/Transforms/Vectorize/LoopVectorize.h>
-
-#include <cstdlib>
-#include <mutex>
 
 #include "base/error.h"
 #include "loops/dump.h"
@@ -46,11 +46,12 @@ const Machine& machine() {
     } else {
       m.cpu = llvm::sys::getHostCPUName().str();
       for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
-        m.features += (m.features.empty() ? "" : ",") + std::string(feature.getValue() ? "+" : "-") +
-                      feature.getKey().str();
+        m.features += (m.features.empty() ? "" : ",") +
+                      std::string(feature.getValue() ? "+" : "-") + feature.getKey().str();
       }
     }
-    m.key = std::string("llvm " LLVM_VERSION_STRING " ") + m.triple + " " + m.cpu + " " + m.features;
+    m.key =
+        std::string("llvm " LLVM_VERSION_STRING " ") + m.triple + " " + m.cpu + " " + m.features;
     return m;
   }();
   return chosen;
@@ -62,8 +63,9 @@ llvm::TargetMachine& target() {
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
-    // Loop strength reduction takes a third to a half of the code generator's time and gains nothing
-    // measurable on our loops, whose addresses fit x86's and ARM's addressing modes as they are.
+    // Loop strength reduction takes a third to a half of the code generator's time and gains
+    // nothing measurable on our loops, whose addresses fit x86's and ARM's addressing modes as they
+    // are.
     auto& options = llvm::cl::getRegisteredOptions();
     if (auto found = options.find("disable-lsr"); found != options.end()) {
       static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(true);
@@ -103,8 +105,8 @@ bool has_branch(const Stmt* s) {
   return false;
 }
 
-// Formulas are bound by arithmetic, where 512-bit vectors win 25 to 30 %; plain sums and copies are bound by
-// memory, where they only cost compile time.
+// Formulas are bound by arithmetic, where 512-bit vectors win 25 to 30 %; plain sums and copies are
+// bound by memory, where they only cost compile time.
 bool has_function(const Stmt* s) {
   for (; s; s = s->next) {
     if (s->kind == Stmt::kLet && is_function(s->a->op)) return true;
@@ -135,11 +137,13 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool branches)
 
   llvm::FunctionPassManager passes;
   auto licm = [&] {
-    passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+    passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
+                                                         /*UseMemorySSA=*/true));
   };
   passes.addPass(llvm::PromotePass());
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
-  if (branches) passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().speculateBlocks(true)));
+  if (branches)
+    passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().speculateBlocks(true)));
   passes.addPass(llvm::InstCombinePass());
   licm();
   passes.addPass(llvm::LoopVectorizePass());
@@ -155,7 +159,8 @@ std::string emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeG
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
-  const bool refused = machine.addPassesToEmitFile(passes, stream, nullptr, type, /*DisableVerify=*/true);
+  const bool refused =
+      machine.addPassesToEmitFile(passes, stream, nullptr, type, /*DisableVerify=*/true);
   MYCEL_CHECK(!refused, "LLVM cannot write object files for {}", module.getTargetTriple());
   passes.run(module);
   return {bytes.begin(), bytes.end()};
@@ -203,7 +208,8 @@ std::string compile_object(const Nest& nest) {
   optimise(module, made_for, branches);
   if (dump) {
     dump.write(".opt.ll", text_of(module));
-    dump.write(".s", emit(*llvm::CloneModule(module), made_for, llvm::CodeGenFileType::AssemblyFile));
+    dump.write(".s",
+               emit(*llvm::CloneModule(module), made_for, llvm::CodeGenFileType::AssemblyFile));
   }
   return emit(module, made_for, llvm::CodeGenFileType::ObjectFile);
 }

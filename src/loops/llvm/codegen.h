@@ -1,5 +1,5 @@
-// What the LLVM folder offers to the rest of the loops room, without LLVM types. LLVM is initialised on
-// the first compile only; loading a cached object needs no more than its linker.
+// What the LLVM folder offers to the rest of the loops room, without LLVM types. LLVM is
+// initialised on the first compile only; loading a cached object needs no more than its linker.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace mycel::loops {
 
-// LLVM version, CPU and features that code is made for; part of every cache key. MYCEL_CPU (a name that
-// LLVM knows, e.g. x86-64, haswell; or native) chooses; read once.
+// LLVM version, CPU and features that code is made for; part of every cache key. MYCEL_CPU (a name
+// that LLVM knows, e.g. x86-64, haswell; or native) chooses; read once.
 const std::string& machine_key();
 
 // An object file with one function per stage. Throws InternalError when LLVM refuses. Thread-safe.

@@ -1,12 +1,12 @@
-// One expression node to LLVM instructions: arithmetic with Mycel's definitions of division by zero, wide
-// shifts, NaN in min/max and conversions; functions by expansion of their formula.
+// One expression node to LLVM instructions: arithmetic with Mycel's definitions of division by
+// zero, wide shifts, NaN in min/max and conversions; functions by expansion of their formula.
 #pragma once
-
-#include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/Module.h>
 
 #include <unordered_set>
 #include <vector>
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
 
 #include "loops/expr.h"
 #include "loops/llvm/lower.h"

@@ -1,7 +1,5 @@
 #include "loops/jit.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -9,6 +7,8 @@
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
+
+#include <xxhash.h>
 
 #include "base/error.h"
 #include "base/threads.h"
@@ -22,8 +22,8 @@ struct Hash {
   size_t operator()(const std::string& s) const { return XXH3_64bits(s.data(), s.size()); }
 };
 
-// One entry per structure; the entry's own lock lets one thread compile while the others wait for it
-// only if they want the same kernel.
+// One entry per structure; the entry's own lock lets one thread compile while the others wait for
+// it only if they want the same kernel.
 struct Entry {
   std::mutex lock;
   std::shared_ptr<const Compiled> code;
@@ -65,8 +65,8 @@ std::shared_ptr<const Compiled> load_or_compile(const Nest& nest, const std::str
     ++table().from_disk;
   } else {
     object = compile_object(nest);
-    MYCEL_CHECK(load_object(object, nest.stages().size(), &loaded), "{}: the compiled kernel does not link",
-                nest.name());
+    MYCEL_CHECK(load_object(object, nest.stages().size(), &loaded),
+                "{}: the compiled kernel does not link", nest.name());
     cache::write(key, object);
     ++table().compiled;
   }
@@ -141,7 +141,9 @@ void run_stages(const Launch& l, void* const* buffers) {
 void run_with_scratch(const Launch& l, void* const* buffers) {
   std::vector<void*> all(buffers, buffers + l.operands);
   size_t total = 0;
-  auto round_up = [](size_t n) { return (n + Scratch::kAlign - 1) / Scratch::kAlign * Scratch::kAlign; };
+  auto round_up = [](size_t n) {
+    return (n + Scratch::kAlign - 1) / Scratch::kAlign * Scratch::kAlign;
+  };
   for (int64_t bytes : l.scratch_bytes) total += round_up(bytes);
   struct Owner {
     char* base;
@@ -150,7 +152,8 @@ void run_with_scratch(const Launch& l, void* const* buffers) {
   } owner{t_scratch.take(std::max<size_t>(total, 1)), true};
   if (!owner.base) {
     owner.pooled = false;
-    owner.base = static_cast<char*>(std::aligned_alloc(Scratch::kAlign, std::max(total, Scratch::kAlign)));
+    owner.base =
+        static_cast<char*>(std::aligned_alloc(Scratch::kAlign, std::max(total, Scratch::kAlign)));
     if (!owner.base) throw std::bad_alloc();
   }
   char* at = owner.base;
@@ -179,7 +182,8 @@ Launch launch(const Nest& nest, std::shared_ptr<const Compiled> code) {
   Launch l;
   l.code = std::move(code);
   l.numbers = nest.numbers();
-  for (const Nest::Stage& s : nest.stages()) l.stages.push_back({s.extent, grain_of(s.extent, s.cost)});
+  for (const Nest::Stage& s : nest.stages())
+    l.stages.push_back({s.extent, grain_of(s.extent, s.cost)});
   for (const Nest::BufferInfo& b : nest.buffers()) {
     if (b.role == Nest::BufferInfo::kScratch) {
       l.scratch_bytes.push_back(b.scratch_elements * static_cast<int64_t>(size_of(b.dtype)));

@@ -1,5 +1,9 @@
-// Linking an object into memory: RuntimeDyld, the linker beneath ORC, with one mapping per kernel, so that
-// code and constants are near each other and the kernel can be freed as a whole.
+// Linking an object into memory: RuntimeDyld, the linker beneath ORC, with one mapping per kernel,
+// so that code and constants are near each other and the kernel can be freed as a whole.
+#include <cmath>
+#include <cstring>
+#include <memory>
+
 #include <llvm/ExecutionEngine/JITSymbol.h>
 #include <llvm/ExecutionEngine/RTDyldMemoryManager.h>
 #include <llvm/ExecutionEngine/RuntimeDyld.h>
@@ -8,34 +12,54 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmath>
-#include <cstring>
-#include <memory>
-
 #include "loops/llvm/codegen.h"
 
 namespace mycel::loops {
 namespace {
 
-// The only functions a kernel may call. Prefixed ones are ours (no formula yet), plain ones come from LLVM
-// for operations that the CPU lacks.
+// The only functions a kernel may call. Prefixed ones are ours (no formula yet), plain ones come
+// from LLVM for operations that the CPU lacks.
 uint64_t address_of(llvm::StringRef name) {
   struct Entry {
     const char* name;
     void* address;
   };
 #define MYCEL_F64_1(f) {"mycel_" #f, reinterpret_cast<void*>(static_cast<double (*)(double)>(::f))}
-#define MYCEL_F64_2(f) {"mycel_" #f, reinterpret_cast<void*>(static_cast<double (*)(double, double)>(::f))}
-#define MYCEL_LIBM_1(name) \
-  {#name, reinterpret_cast<void*>(static_cast<double (*)(double)>(::name))}, \
-      {#name "f", reinterpret_cast<void*>(static_cast<float (*)(float)>(::name##f))}
+#define MYCEL_F64_2(f) \
+  {"mycel_" #f, reinterpret_cast<void*>(static_cast<double (*)(double, double)>(::f))}
+#define MYCEL_LIBM_1(name)                                                       \
+  {#name, reinterpret_cast<void*>(static_cast<double (*)(double)>(::name))}, {   \
+    #name "f", reinterpret_cast<void*>(static_cast<float (*)(float)>(::name##f)) \
+  }
   static const Entry kTable[] = {
-      MYCEL_F64_1(exp), MYCEL_F64_1(exp2), MYCEL_F64_1(expm1), MYCEL_F64_1(log), MYCEL_F64_1(log2),
-      MYCEL_F64_1(log10), MYCEL_F64_1(log1p), MYCEL_F64_1(sin), MYCEL_F64_1(cos), MYCEL_F64_1(tan),
-      MYCEL_F64_1(asin), MYCEL_F64_1(acos), MYCEL_F64_1(atan), MYCEL_F64_1(sinh), MYCEL_F64_1(cosh),
-      MYCEL_F64_1(tanh), MYCEL_F64_1(asinh), MYCEL_F64_1(acosh), MYCEL_F64_1(atanh), MYCEL_F64_1(erf),
-      MYCEL_F64_1(erfc), MYCEL_F64_1(lgamma), MYCEL_F64_2(pow), MYCEL_F64_2(atan2),
-      MYCEL_LIBM_1(floor), MYCEL_LIBM_1(ceil), MYCEL_LIBM_1(trunc), MYCEL_LIBM_1(rint),
+      MYCEL_F64_1(exp),
+      MYCEL_F64_1(exp2),
+      MYCEL_F64_1(expm1),
+      MYCEL_F64_1(log),
+      MYCEL_F64_1(log2),
+      MYCEL_F64_1(log10),
+      MYCEL_F64_1(log1p),
+      MYCEL_F64_1(sin),
+      MYCEL_F64_1(cos),
+      MYCEL_F64_1(tan),
+      MYCEL_F64_1(asin),
+      MYCEL_F64_1(acos),
+      MYCEL_F64_1(atan),
+      MYCEL_F64_1(sinh),
+      MYCEL_F64_1(cosh),
+      MYCEL_F64_1(tanh),
+      MYCEL_F64_1(asinh),
+      MYCEL_F64_1(acosh),
+      MYCEL_F64_1(atanh),
+      MYCEL_F64_1(erf),
+      MYCEL_F64_1(erfc),
+      MYCEL_F64_1(lgamma),
+      MYCEL_F64_2(pow),
+      MYCEL_F64_2(atan2),
+      MYCEL_LIBM_1(floor),
+      MYCEL_LIBM_1(ceil),
+      MYCEL_LIBM_1(trunc),
+      MYCEL_LIBM_1(rint),
       {"fmod", reinterpret_cast<void*>(static_cast<double (*)(double, double)>(::fmod))},
       {"fmodf", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(::fmodf))},
       {"fma", reinterpret_cast<void*>(static_cast<double (*)(double, double, double)>(::fma))},
@@ -61,8 +85,8 @@ class KernelMemory : public llvm::RTDyldMemoryManager {
   size_t size() const { return size_; }
 
   bool needsToReserveAllocationSpace() override { return true; }
-  void reserveAllocationSpace(uintptr_t code, llvm::Align, uintptr_t constants, llvm::Align, uintptr_t data,
-                              llvm::Align) override {
+  void reserveAllocationSpace(uintptr_t code, llvm::Align, uintptr_t constants, llvm::Align,
+                              uintptr_t data, llvm::Align) override {
     const size_t page = sysconf(_SC_PAGESIZE);
     auto pages = [&](size_t bytes) { return (bytes + kSlack + page - 1) / page * page; };
     code_bytes_ = pages(code);
@@ -80,7 +104,8 @@ class KernelMemory : public llvm::RTDyldMemoryManager {
   uint8_t* allocateCodeSection(uintptr_t size, unsigned align, unsigned, llvm::StringRef) override {
     return take(0, size, align);
   }
-  uint8_t* allocateDataSection(uintptr_t size, unsigned align, unsigned, llvm::StringRef, bool read_only) override {
+  uint8_t* allocateDataSection(uintptr_t size, unsigned align, unsigned, llvm::StringRef,
+                               bool read_only) override {
     return take(read_only ? 1 : 2, size, align);
   }
   bool finalizeMemory(std::string*) override {

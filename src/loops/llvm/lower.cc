@@ -27,15 +27,21 @@ bool has_loop(const Stmt* s) {
 class StageLowering {
  public:
   StageLowering(const Nest& nest, const MachineTraits& traits, llvm::Module& module)
-      : nest_(nest), context_(module.getContext()), module_(module), b_(context_), exprs_(b_, module, traits) {
+      : nest_(nest),
+        context_(module.getContext()),
+        module_(module),
+        b_(context_),
+        exprs_(b_, module, traits) {
     make_scopes();
   }
 
   void stage(size_t at) {
     const Nest::Stage& stage = nest_.stages()[at];
     llvm::Type* ptr = b_.getPtrTy();
-    auto* type = llvm::FunctionType::get(b_.getVoidTy(), {ptr, ptr, b_.getInt64Ty(), b_.getInt64Ty()}, false);
-    function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "stage" + std::to_string(at), module_);
+    auto* type = llvm::FunctionType::get(b_.getVoidTy(),
+                                         {ptr, ptr, b_.getInt64Ty(), b_.getInt64Ty()}, false);
+    function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                                       "stage" + std::to_string(at), module_);
     function_->addFnAttr(llvm::Attribute::NoUnwind);
     BasicBlock* entry = BasicBlock::Create(context_, "entry", function_);
     b_.SetInsertPoint(entry);
@@ -43,7 +49,8 @@ class StageLowering {
     load_operands();
     make_variables();
     statements(nest_.impl().preamble);
-    loop(function_->getArg(2), function_->getArg(3), stage.induction, stage.body, LoopKind::kVector, Trips::kMany);
+    loop(function_->getArg(2), function_->getArg(3), stage.induction, stage.body, LoopKind::kVector,
+         Trips::kMany);
     b_.CreateRetVoid();
   }
 
@@ -54,7 +61,8 @@ class StageLowering {
     MDNode* domain = md.createAnonymousAliasScopeDomain("operands");
     const auto& infos = nest_.buffers();
     std::vector<MDNode*> scopes;
-    for (size_t i = 0; i < infos.size(); ++i) scopes.push_back(md.createAnonymousAliasScope(domain));
+    for (size_t i = 0; i < infos.size(); ++i)
+      scopes.push_back(md.createAnonymousAliasScope(domain));
     const auto& in_place = nest_.impl().in_place;
     for (size_t i = 0; i < infos.size(); ++i) {
       llvm::SmallVector<Metadata*> others;
@@ -84,8 +92,9 @@ class StageLowering {
     exprs_.numbers.clear();
     for (size_t i = 0; i < nest_.numbers().size(); ++i) {
       const DType type = nest_.impl().number_types[i];
-      Value* v = invariant(function_->getArg(1), i,
-                           type == DType::kInt64 ? b_.getInt64Ty() : static_cast<llvm::Type*>(b_.getDoubleTy()));
+      Value* v = invariant(
+          function_->getArg(1), i,
+          type == DType::kInt64 ? b_.getInt64Ty() : static_cast<llvm::Type*>(b_.getDoubleTy()));
       exprs_.numbers.push_back(type == DType::kFloat32 ? b_.CreateFPTrunc(v, b_.getFloatTy()) : v);
     }
   }
@@ -98,10 +107,12 @@ class StageLowering {
   BasicBlock* block(const char* name) { return BasicBlock::Create(context_, name, function_); }
 
   // Rotated (guard, then do-while), the form the vectorizer wants.
-  void loop(Value* begin, Value* end, Expr* induction, const Stmt* body, LoopKind kind, Trips trips) {
+  void loop(Value* begin, Value* end, Expr* induction, const Stmt* body, LoopKind kind,
+            Trips trips) {
     const bool innermost = !has_loop(body);
     MDNode* outer_group = group_;
-    group_ = innermost && kind != LoopKind::kSequential ? MDNode::getDistinct(context_, {}) : nullptr;
+    group_ =
+        innermost && kind != LoopKind::kSequential ? MDNode::getDistinct(context_, {}) : nullptr;
     if (kind == LoopKind::kReduce) mark_reductions(body);
     BasicBlock *preheader = block("enter"), *inside = block("loop"), *exit = block("done");
     b_.CreateCondBr(b_.CreateICmpSLT(begin, end), preheader, exit);
@@ -158,15 +169,16 @@ class StageLowering {
   }
 
   Value* element(int buffer, const Expr* offset) {
-    return b_.CreateInBoundsGEP(exprs_.memory_type(nest_.buffers()[buffer].dtype), pointers_[buffer],
-                                exprs_.get(offset));
+    return b_.CreateInBoundsGEP(exprs_.memory_type(nest_.buffers()[buffer].dtype),
+                                pointers_[buffer], exprs_.get(offset));
   }
 
   void let(const Expr* e) {
     if (e->op == Op::kLoad) {
       const DType stored = nest_.buffers()[e->index].dtype;
-      llvm::LoadInst* load = b_.CreateAlignedLoad(exprs_.memory_type(stored), element(e->index, e->arg[0]),
-                                                  llvm::Align(size_of(real_part_of(stored))));
+      llvm::LoadInst* load =
+          b_.CreateAlignedLoad(exprs_.memory_type(stored), element(e->index, e->arg[0]),
+                               llvm::Align(size_of(real_part_of(stored))));
       annotate(load, e->index);
       exprs_.set(e, exprs_.from_memory(load, stored));
     } else if (e->op == Op::kVar) {
@@ -178,9 +190,10 @@ class StageLowering {
 
   void store(const Stmt* s) {
     const DType stored = nest_.buffers()[s->index].dtype;
-    annotate(b_.CreateAlignedStore(exprs_.to_memory(exprs_.get(s->b), stored), element(s->index, s->a),
-                                   llvm::Align(size_of(real_part_of(stored)))),
-             s->index);
+    annotate(
+        b_.CreateAlignedStore(exprs_.to_memory(exprs_.get(s->b), stored), element(s->index, s->a),
+                              llvm::Align(size_of(real_part_of(stored)))),
+        s->index);
   }
 
   void branch(const Stmt* s) {
@@ -216,12 +229,24 @@ class StageLowering {
   void statements(const Stmt* s) {
     for (; s; s = s->next) {
       switch (s->kind) {
-        case Stmt::kLet: let(s->a); break;
-        case Stmt::kStore: store(s); break;
-        case Stmt::kSet: b_.CreateStore(exprs_.get(s->a), variables_[s->index]); break;
-        case Stmt::kLoop: loop(b_.getInt64(0), exprs_.get(s->a), s->b, s->body, s->loop, s->trips); break;
-        case Stmt::kWhile: while_loop(s); break;
-        case Stmt::kIf: branch(s); break;
+        case Stmt::kLet:
+          let(s->a);
+          break;
+        case Stmt::kStore:
+          store(s);
+          break;
+        case Stmt::kSet:
+          b_.CreateStore(exprs_.get(s->a), variables_[s->index]);
+          break;
+        case Stmt::kLoop:
+          loop(b_.getInt64(0), exprs_.get(s->a), s->b, s->body, s->loop, s->trips);
+          break;
+        case Stmt::kWhile:
+          while_loop(s);
+          break;
+        case Stmt::kIf:
+          branch(s);
+          break;
       }
     }
   }

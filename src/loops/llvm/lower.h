@@ -1,4 +1,5 @@
-// Nest to LLVM IR: scalar loops with metadata that lets LLVM's vectorizer work without run-time checks.
+// Nest to LLVM IR: scalar loops with metadata that lets LLVM's vectorizer work without run-time
+// checks.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -8,7 +9,7 @@
 namespace mycel::loops {
 
 struct MachineTraits {
-  bool fma = false;   // fused multiply-add in hardware
+  bool fma = false;  // fused multiply-add in hardware
   bool avx512 = false;
   bool f16c = false;  // conversions between float16 and float32 in hardware
 };

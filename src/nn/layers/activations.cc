@@ -130,7 +130,7 @@ constexpr LayerDef kLogSoftmax = check({
     .doc = "x - log(sum(exp(x))) along axis.",
     .args = {"axis: int = -1"},
     .setup = [](Layer& l) { l.keep(l.args.integer("axis")); },
-    .construct = [](Layer& l, Inputs x) { return log_softmax(x[0], l.kept<int64_t>()); },
+    .construct = [](Layer& l, Inputs x) { return ops::log_softmax(x[0], l.kept<int64_t>()); },
 });
 
 constexpr LayerDef kSoftmin = check({

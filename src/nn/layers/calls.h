@@ -1,4 +1,4 @@
-// What layers need beside the generated functions.
+// Ops that layers call beside the generated functions: internal ones by name, and forms of several ops.
 #pragma once
 
 #include "mycel/ops.h"
@@ -12,12 +12,10 @@ inline Tensor run_op(const char* name, std::initializer_list<Tensor> in, const i
 inline Tensors run_ops(const char* name, std::initializer_list<Tensor> in, const ir::Attrs& attrs = {}) {
   return runtime::call(ir::op_named(name), std::span<const Tensor>(in.begin(), in.size()), attrs);
 }
-inline Tensor log_softmax(const Tensor& x, int64_t axis) {
-  Tensor shifted = x - ops::reduce_max(x, {axis}, true);
-  return shifted - ops::log(ops::reduce_sum(ops::exp(shifted), {axis}, true));
-}
+// Softmax over several dims at once; one dim is the op.
 inline Tensor softmax(const Tensor& x, const std::vector<int64_t>& axes) {
-  Tensor e = ops::exp(x - ops::reduce_max(x, axes, true));
+  if (axes.size() == 1) return ops::softmax(x, axes[0]);
+  Tensor e = ops::exp(x - ops::stop_gradient(ops::reduce_max(x, axes, true)));
   return e / ops::reduce_sum(e, axes, true);
 }
 

@@ -50,7 +50,7 @@ constexpr LayerDef kImageGradients = check({
           int64_t h = x.dim(2), w = x.dim(3);
           Tensor dy = ops::narrow(x, 2, 1, h - 1) - ops::narrow(x, 2, 0, h - 1);
           Tensor dx = ops::narrow(x, 3, 1, w - 1) - ops::narrow(x, 3, 0, w - 1);
-          return Tensors{ops::zero_pad(dy, {0, 0, 0, 0, 0, 1, 0, 0}), ops::zero_pad(dx, {0, 0, 0, 0, 0, 0, 0, 1})};
+          return Tensors{ops::pad(dy, {0, 0, 0, 1}), ops::pad(dx, {0, 1})};
         },
 });
 
@@ -81,7 +81,7 @@ constexpr LayerDef kPSNR = check({
         [](Layer& l, Inputs x) {
           if (x[0].rank() != 4) l.fail("images must be [n, c, h, w], got {}", x[0].describe());
           double top = l.args.real("max_val");
-          Tensor mse = ops::reduce_mean(ops::square(x[0] - x[1]), {-3, -2, -1});
+          Tensor mse = ops::reduce_mean(ops::square(x[0] - x[1]), ir::Attr::Ints{-3, -2, -1});
           return 10.0 / std::log(10.0) * ops::log(ops::reciprocal(mse) * (top * top));
         },
 });
@@ -108,7 +108,7 @@ Similarity similarity(const Layer& l, const Tensor& a, const Tensor& b, double t
   int64_t n = a.dim(0), c = a.dim(1);
   auto blur = [&](const Tensor& t) {
     Tensor flat = ops::reshape(t, {n * c, 1, t.dim(2), t.dim(3)});
-    return ops::conv2d(flat, ops::cast(window, t.dtype()), Tensor(), {1, 1}, "valid", {0}, {1, 1});
+    return ops::conv2d(flat, ops::cast(window, t.dtype()), Tensor(), std::vector<int64_t>{1, 1}, "valid");
   };
   Tensor ma = blur(a), mb = blur(b), product = ma * mb, squares = ops::square(ma) + ops::square(mb);
   Tensor whole = (2.0 * product + c1) / (squares + c1);

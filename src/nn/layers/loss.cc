@@ -263,7 +263,7 @@ constexpr LayerDef kFocalLoss = check({
     .construct =
         [](Layer& l, Inputs in) {
           const Tensor& x = in[0];
-          Tensor y = in[1], logp = log_softmax(x, 1);
+          Tensor y = in[1], logp = ops::log_softmax(x, 1);
           if (!(y.shape() == x.shape())) {
             if (y.rank() == x.rank()) y = ops::squeeze(y, ir::Attr(ir::Attr::Ints{1}));
             y = ops::one_hot(ops::cast(y, DType::kInt32), Tensor::scalar(x.dtype(), 1.0), Tensor::scalar(x.dtype(), 0.0),

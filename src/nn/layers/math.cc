@@ -48,7 +48,7 @@ constexpr LayerDef kReduceLogSumExp = check({
 
 constexpr LayerDef kRange = check({
     .name = "Range",
-    .doc = "start, start + delta, … below limit; with one argument from 0 to it. Whole numbers give int32.",
+    .doc = "start, start + delta, and so on below limit; with one argument from 0 to it. Whole numbers give int32.",
     .args = {"start: number", "limit: number? = None", "delta: number = 1"},
     .in = {},
     .construct =
@@ -58,7 +58,7 @@ constexpr LayerDef kRange = check({
           double step = l.args.real("delta");
           bool whole = l.args.attr("start").is<int64_t>() && l.args.attr("delta").is<int64_t>() &&
                        (one || l.args.attr("limit").is<int64_t>());
-          return ops::arange(from, ir::Attr(to), step, ir::Attr(whole ? DType::kInt32 : DType::kFloat32));
+          return ops::arange(from, to, step, whole ? DType::kInt32 : DType::kFloat32);
         },
 });
 

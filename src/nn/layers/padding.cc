@@ -2,6 +2,7 @@
 #include "mycel/ops.h"
 #include "nn/arith.h"
 #include "nn/layer.h"
+#include "nn/layers/calls.h"
 
 namespace mycel::nn {
 namespace {
@@ -18,7 +19,7 @@ constexpr LayerDef kPad = check({
     .construct =
         [](Layer& l, Inputs x) {
           const std::string& mode = l.args.string("mode");
-          if (mode == "CONSTANT") return ops::zero_pad(x[0], l.args.ints("paddings"));
+          if (mode == "CONSTANT") return run_op("zero_pad", {x[0]}, {l.args.attr("paddings")});
           return ops::mirror_pad(x[0], l.args.ints("paddings"), mode);
         },
 });

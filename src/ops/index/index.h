@@ -25,7 +25,8 @@ extern const OpDef kSort, kArgsort, kMsort, kTopkAlong, kTopK, kSearchsorted;
 // segment.op.cc
 extern const OpDef kUnsortedSegmentSum, kUnsortedSegmentMax, kUnsortedSegmentMin, kUnsortedSegmentProd;
 // dynamic.op.cc: result sizes that depend on values
-extern const OpDef kNonzero, kCompress, kMaskedSelect, kUnique, kUniqueWithPad, kBincount, kHistc;
+extern const OpDef kNonzero, kCompress, kMaskedSelect, kUnique, kUniqueWithPad, kRuns, kUniqueConsecutive;
+extern const OpDef kBincount, kHistc;
 extern const OpDef kHistogramFixedWidth;
 
 }  // namespace mycel::ops

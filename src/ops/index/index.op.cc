@@ -14,7 +14,7 @@ void register_index() {
   ir::register_ops({&kElementsScatterUpdate, &kTensorScatterElements, &kMaskedScatter, &kSequenceMask, &kReverseSequence});
   ir::register_ops({&kSort, &kArgsort, &kMsort, &kTopkAlong, &kTopK, &kSearchsorted});
   ir::register_ops({&kUnsortedSegmentSum, &kUnsortedSegmentMax, &kUnsortedSegmentMin, &kUnsortedSegmentProd});
-  ir::register_ops({&kNonzero, &kCompress, &kMaskedSelect, &kUnique, &kUniqueWithPad, &kBincount, &kHistc,
+  ir::register_ops({&kNonzero, &kCompress, &kMaskedSelect, &kUnique, &kUniqueWithPad, &kRuns, &kUniqueConsecutive, &kBincount, &kHistc,
                     &kHistogramFixedWidth});
 }
 

@@ -127,18 +127,6 @@ constexpr OpDef kNorm = check({
     .method = "norm",
 });
 
-constexpr OpDef kL2Loss = check({
-    .name = "l2_loss",
-    .doc = "sum(x^2) / 2, a 0-d tensor.",
-    .in = {"input_x: float"},
-    .type = [](TypeRuleCtx& c) { c.result(c.dtype(0), Shape()); },
-    .shard = "... -> : reduce(all, sum)",
-    .expand = [](Expansion& e) { e.result(kReduceSumSquare({e.x(0)}) * 0.5); },
-    .cases = "input_x[2, 3]; at ([3, 4]) -> 12.5 | input_x[]",
-    .primitive = "L2Loss",
-    .internal = true,
-});
-
 constexpr OpDef kSquareSumAll = check({
     .name = "square_sum_all",
     .doc = "sum(x^2) and sum(y^2), two 0-d tensors.",
@@ -155,22 +143,6 @@ constexpr OpDef kSquareSumAll = check({
     },
     .cases = "x[2, 3]; y[4]; at ([3, 4], [1, 2]) -> 25, 5",
     .primitive = "SquareSumAll",
-    .internal = true,
-});
-
-constexpr OpDef kL2Normalize = check({
-    .name = "l2_normalize",
-    .doc = "x / sqrt(max(sum(x^2), epsilon)) over axis.",
-    .in = {"input_x: float"},
-    .attr = {"axis: int[] = 0", "epsilon: float = 0.0001"},
-    .type = types::same_as_first,
-    .shard = "... -> ... : whole(axis)",
-    .expand = [](Expansion& e) {
-      Value sum = kReduceSumSquare({e.x(0)}, {e.attrs["axis"], true});
-      e.result(e.x(0) * kRsqrt({kMaximum({sum, number(sum, e.attrs.real("epsilon"))})}));
-    },
-    .cases = "input_x[2, 3, 4]; axis = 0 -1 [0, 2]; at ([3, 4]) -> [0.6, 0.8]; bad axis = 3",
-    .primitive = "L2Normalize(axis, epsilon)",
     .internal = true,
 });
 
@@ -222,7 +194,7 @@ constexpr OpDef kDist = check({
 });
 
 void register_norms() {
-  register_ops({&kEuclideanNorm, &kLpNorm, &kNorm, &kL2Loss, &kSquareSumAll, &kL2Normalize, &kRenorm, &kDist});
+  register_ops({&kEuclideanNorm, &kLpNorm, &kNorm, &kSquareSumAll, &kRenorm, &kDist});
 }
 
 }  // namespace mycel::ops
