@@ -3,6 +3,7 @@
 #include "bind/op_object.h"
 #include "bind/python.h"
 #include "bind/tensor_object.h"
+#include "mycel/version.h"
 
 namespace mycel::bind {
 void bind_state(nb::module_& m);
@@ -14,6 +15,7 @@ void bind_compiled(nb::module_& m);
 NB_MODULE(_mycel, m) {
   using namespace mycel::bind;  // NOLINT
   nb::set_leak_warnings(false);
+  m.attr("__version__") = mycel::version();
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);

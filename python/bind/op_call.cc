@@ -226,6 +226,9 @@ void bind_arguments(Arguments& a, const std::vector<int>& order, const char* nam
         break;
       }
     }
+    for (size_t p = 0; found < 0 && p < names.size(); ++p) {  // a key may be given by name
+      if (hidden(op, p) && PyUnicode_Compare(names[p], keyword) == 0) found = static_cast<int>(p);
+    }
     if (found < 0) unknown_keyword(op, order, name, keyword);
     PyObject* value = args[count + static_cast<size_t>(k)];
     if (a.slots[found] || (found == variadic_place && !a.variadic.empty())) {

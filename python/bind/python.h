@@ -4,6 +4,8 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <utility>
 

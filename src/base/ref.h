@@ -16,12 +16,15 @@ class RefCounted {
 
   void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }
   void release() const {
-    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    // The only holder needs no atomic subtraction: nobody else can reach the count any more.
+    if (unique() || count_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   // True when this is the only reference: the holder may then reuse the object in place.
   bool unique() const { return count_.load(std::memory_order_acquire) == 1; }
 
  private:
+  template <typename T>
+  friend class Ref;
   mutable std::atomic<int> count_{0};
 };
 
@@ -32,6 +35,13 @@ class Ref {
   Ref(std::nullptr_t) {}  // NOLINT(google-explicit-constructor)
   explicit Ref(T* p) : p_(p) {
     if (p_) p_->retain();
+  }
+  // For an object that was made just now and that no other Ref holds: saves the atomic addition.
+  static Ref adopt(T* fresh) {
+    fresh->count_.store(1, std::memory_order_relaxed);
+    Ref r;
+    r.p_ = fresh;
+    return r;
   }
   Ref(const Ref& o) : Ref(o.p_) {}
   Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
@@ -57,7 +67,7 @@ class Ref {
 
 template <typename T, typename... A>
 Ref<T> make_ref(A&&... a) {
-  return Ref<T>(new T(std::forward<A>(a)...));
+  return Ref<T>::adopt(new T(std::forward<A>(a)...));
 }
 
 }  // namespace mycel

@@ -132,7 +132,13 @@ std::vector<Value> inline_graph(const Graph& g, Graph& into, std::span<const Val
 
 std::vector<Value> expand(Graph& g, const Op& op, std::vector<Value> inputs, const Attrs& attrs) {
   Expansion e(g, op, std::move(inputs), attrs);
-  op.def.expand(e);
+  try {
+    op.def.expand(e);
+  } catch (UserError& error) {
+    // The user called this op, not the ones it is made of.
+    if (error.message().find(op.name) == std::string::npos) error.prefix(op.name + ": ");
+    throw;
+  }
   MYCEL_CHECK(e.results.size() == op.outputs.size() || op.outputs[0][0] == '*', "the expansion of {} gave {} results, its record says {}",
               op.name, e.results.size(), op.outputs.size());
   return e.results;

@@ -1,8 +1,11 @@
 #include "nn/cell.h"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <typeinfo>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -39,18 +42,17 @@ class Entered {
   }
 };
 
-// "net.block1.conv (Conv2d)": the way to the innermost cell that runs. Nothing to say about a cell that
-// is called on its own.
+// "In LeNet.block1.conv (Conv2d): ", the way to the innermost cell that runs. Nothing to say about a cell
+// that is called on its own.
 std::string path_of_running_cell() {
   const CallStack& s = call_stack();
-  std::string path;
-  for (const std::string* name : s.names) {
-    if (name->empty()) continue;
-    path += (path.empty() ? "" : ".") + *name;
-  }
-  if (path.empty()) return "";
+  if (s.cells.size() < 2) return "";
+  std::string path = s.cells.front()->class_name();
+  for (size_t i = 1; i < s.names.size(); ++i) path += "." + *s.names[i];
   return fmt::format("In {} ({}): ", path, s.cells.back()->class_name());
 }
+
+thread_local bool g_without_init = false;
 
 Tensors cast_floats(Inputs in, DType to) {
   Tensors out;
@@ -62,6 +64,15 @@ Tensors cast_floats(Inputs in, DType to) {
 }
 
 }  // namespace
+
+std::string Cell::class_name() const {
+  int status = 0;
+  char* text = abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status);
+  std::string name = status == 0 && text ? text : "Cell";
+  std::free(text);
+  size_t colon = name.rfind("::");
+  return colon == name.npos ? name : name.substr(colon + 2);
+}
 
 Tensors Cell::run(Inputs inputs) {
   Entered entered(*this, name_);
@@ -104,7 +115,8 @@ void Cell::insert_child(const std::string& name, CellPtr child) {
 Parameter Cell::add(const std::string& name, const Shape& shape, const Init& init, bool requires_grad,
                     DType dtype) {
   check_name(name);
-  return add(name, make_parameter(init.make(shape, dtype), name, requires_grad));
+  Tensor first = g_without_init ? Tensor::zeros(dtype, shape) : init.make(shape, dtype);
+  return add(name, make_parameter(std::move(first), name, requires_grad));
 }
 
 Parameter Cell::add(const std::string& name, Parameter parameter) {
@@ -232,6 +244,9 @@ const Tensor& Cell::value(std::string_view name) const {
   }
   MYCEL_CHECK(false, "{} has no parameter '{}'", class_name(), name);
 }
+
+WithoutInit::WithoutInit() : before_(g_without_init) { g_without_init = true; }
+WithoutInit::~WithoutInit() { g_without_init = before_; }
 
 SequentialCell::SequentialCell(std::initializer_list<CellPtr> cells) {
   for (const CellPtr& c : cells) append(c);

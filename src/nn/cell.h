@@ -44,7 +44,7 @@ class Cell {
 
   // What the cell computes.
   virtual Tensors construct(Inputs inputs) = 0;
-  virtual std::string class_name() const { return "Cell"; }
+  virtual std::string class_name() const;  // the C++ class by default
   // What stands between the parentheses when the cell is printed: "kernel_size=(3, 3), stride=(1, 1)".
   virtual std::string extra_repr() const { return ""; }
 
@@ -132,6 +132,17 @@ template <typename... T>
 Tensor CellPtr::operator()(const T&... x) const {
   return (**this)(x...);
 }
+
+// While one of these lives, this thread's new parameters are zeros instead of drawn: for copies whose
+// values come from elsewhere.
+class WithoutInit {
+ public:
+  WithoutInit();
+  ~WithoutInit();
+
+ private:
+  bool before_;
+};
 
 // Cells one after the other: each gets the result of the one before.
 class SequentialCell : public Cell {

@@ -70,6 +70,20 @@ std::shared_ptr<Layer> make(const std::string& name, std::vector<Arg> positional
   return std::make_shared<Layer>(*def, Args(signature_of(*def), std::move(positional), named));
 }
 
+std::shared_ptr<Layer> clone(const Layer& layer) {
+  WithoutInit zeros;
+  auto copy = std::make_shared<Layer>(layer.def, layer.args);
+  for (const auto& [name, p] : layer.own_parameters()) {
+    copy->replace_parameter(name, std::make_shared<ParameterData>(*p));
+  }
+  for (const auto& [name, child] : layer.children()) {
+    auto inner = std::dynamic_pointer_cast<Layer>(std::shared_ptr<Cell>(child));
+    if (inner) copy->replace_child(name, clone(*inner));
+  }
+  copy->set_train(layer.training());
+  return copy;
+}
+
 Layer::Layer(const LayerDef& d, Args a) : def(d), args(std::move(a)) {
   for (size_t i = 0; i < d.in.size(); ++i) {
     std::string_view in = d.in[i];

@@ -79,7 +79,7 @@ class Layer final : public Cell {
   Layer(const LayerDef& def, Args args);
 
   const LayerDef& def;
-  const Args args;
+  Args args;
   // What setup worked out for construct (attributes of ops, sizes), so that no call looks names up.
   template <typename T>
   void keep(T facts) {
@@ -116,6 +116,9 @@ std::shared_ptr<Layer> make(const std::string& name, std::vector<Arg> positional
 inline std::shared_ptr<Layer> make(const std::string& name, const NamedArgs& named) {
   return make(name, std::vector<Arg>{}, named);
 }
+
+// A copy with parameters of its own that hold the same values; children that are layers are copied too.
+std::shared_ptr<Layer> clone(const Layer& layer);
 
 const LayerDef* find_layer(const std::string& name);
 const std::vector<const LayerDef*>& all_layers();

@@ -100,26 +100,28 @@ Optimizer::Optimizer(const OptimizerDef& d, std::vector<ParamGroup> groups, Args
   bool several = groups.size() > 1 || (groups.size() == 1 && (groups[0].lr || groups[0].weight_decay));
   for (size_t i = 0; i < groups.size(); ++i) add_group(groups[i], static_cast<int>(i), several);
   check_names(def.name, params_);
-  if (!order.empty()) {
-    if (order.size() != params_.size()) {
-      value_error("{}: 'order_params' names {} parameters, the groups hold {}", def.name, order.size(),
-                  params_.size());
-    }
-    std::vector<Rule> rules;
-    std::vector<bool> flags;
-    for (const Parameter& p : order) {
-      auto at = std::find(params_.begin(), params_.end(), p);
-      if (at == params_.end()) {
-        value_error("{}: 'order_params' names '{}', which is in no group", def.name, p->name);
-      }
-      rules.push_back(rules_[at - params_.begin()]);
-      flags.push_back(decay_flags_[at - params_.begin()]);
-    }
-    params_ = order;
-    rules_ = rules;
-    decay_flags_ = flags;
+  if (!order.empty()) reorder(order);
+  if (def.setup) def.setup(*this);
+}
+
+void Optimizer::reorder(const std::vector<Parameter>& order) {
+  if (order.size() != params_.size()) {
+    value_error("{}: 'order_params' names {} parameters, the groups hold {}", def.name, order.size(),
+                params_.size());
   }
-  def.setup(*this);
+  std::vector<Rule> rules;
+  std::vector<bool> flags;
+  for (const Parameter& p : order) {
+    auto at = std::find(params_.begin(), params_.end(), p);
+    if (at == params_.end()) {
+      value_error("{}: 'order_params' names '{}', which is in no group", def.name, p->name);
+    }
+    rules.push_back(rules_[at - params_.begin()]);
+    flags.push_back(decay_flags_[at - params_.begin()]);
+  }
+  params_ = order;
+  rules_ = std::move(rules);
+  decay_flags_ = std::move(flags);
 }
 
 int Optimizer::scheduled(const std::string& name, const Arg& value) {
@@ -134,7 +136,10 @@ int Optimizer::scheduled(const std::string& name, const Arg& value) {
 }
 
 void Optimizer::add_group(const ParamGroup& g, int number, bool several) {
-  auto given = [&](const char* name) { return args.signature().index(name) >= 0 ? args[name] : Arg(0.0); };
+  auto given = [&](const char* name) {
+    bool there = args.signature().index(name) >= 0 && !args.none(name);
+    return there ? args[name] : Arg(0.0);
+  };
   Rule rule;
   std::string suffix = several ? fmt::format("_group_{}", number) : "";
   rule.lr = scheduled("learning_rate" + suffix, g.lr ? *g.lr : given("learning_rate"));
@@ -151,11 +156,12 @@ void Optimizer::add_group(const ParamGroup& g, int number, bool several) {
 }
 
 void Optimizer::slot(const std::string& name, double fill, ShapeOf shape_of) {
-  std::vector<Parameter> one;
+  Slot one{name, {}};
   for (const Parameter& p : params_) {
     Shape s = shape_of ? shape_of(p->value.shape()) : p->value.shape();
-    one.push_back(make_parameter(Tensor::full(compute_dtype(p->value), s, fill), name + "." + p->name, false));
-    add_state(one.back());
+    Tensor first = Tensor::full(compute_dtype(p->value), s, fill);
+    one.states.push_back(make_parameter(first, name + "." + p->name, false));
+    add_state(one.states.back());
   }
   slots_.push_back(std::move(one));
 }
@@ -174,56 +180,85 @@ Tensor Optimizer::step_number() const {
   return ops::reshape(ops::cast(global_step_->value, DType::kFloat32), {}) + 1.0;
 }
 
-std::vector<Parameter> Optimizer::states(int i) const {
-  std::vector<Parameter> out;
-  for (const auto& slot : slots_) out.push_back(slot[i]);
-  return out;
+Tensors Optimizer::scheduled_now() const {
+  Tensors now;
+  for (const Scheduled& s : scheduled_) now.push_back(s.at(global_step_->value));
+  return now;
 }
 
 Tensors Optimizer::learning_rates() const {
-  Tensors now, out;
-  for (const Scheduled& s : scheduled_) now.push_back(s.at(global_step_->value));
+  Tensors now = scheduled_now(), out;
   for (const Rule& r : rules_) out.push_back(now[r.lr]);
   return out;
 }
 
-Tensor Optimizer::prepare_gradient(int i, const Tensor& gradient, const Tensor& decay) const {
+Tensors Optimizer::weight_decays() const {
+  Tensors now = scheduled_now(), out;
+  for (size_t i = 0; i < rules_.size(); ++i) {
+    bool decays = decay_flags_[i] && rules_[i].decay >= 0;
+    out.push_back(decays ? now[rules_[i].decay] : Tensor::scalar(DType::kFloat32, 0.0));
+  }
+  return out;
+}
+
+bool Optimizer::dynamic_lr() const {
+  return std::any_of(rules_.begin(), rules_.end(), [&](const Rule& r) { return scheduled_[r.lr].dynamic(); });
+}
+
+Tensor Optimizer::prepare_gradient(int i, const Tensor& gradient, const Tensor& decay, Preparation what) const {
   const Tensor& p = params_[i]->value;
   if (!gradient || !(gradient.shape() == p.shape())) {
     value_error("{}: the gradient of '{}' is {}, the parameter {}", def.name, params_[i]->name,
                 gradient ? gradient.describe() : "missing", p.describe());
   }
   Tensor g = cast_to(gradient, compute_dtype(p));
-  if (loss_scale_ != 1) g = g * (1 / loss_scale_);
-  if (decay && !def.own_decay) g = g + cast_to(p, g.dtype()) * decay;
-  return rules_[i].centralize ? centralize(g) : g;
+  if (what.scale && loss_scale_ != 1) g = g * (1 / loss_scale_);
+  if (what.decay && decay) g = g + cast_to(p, g.dtype()) * decay;
+  return what.centralize && rules_[i].centralize ? centralize(g) : g;
+}
+
+Tensors Optimizer::prepare_gradients(std::span<const Tensor> gradients, Preparation what) const {
+  check_count(gradients.size());
+  Tensors now = scheduled_now(), out;
+  for (size_t i = 0; i < params_.size(); ++i) {
+    Tensor decay = decay_flags_[i] && rules_[i].decay >= 0 ? now[rules_[i].decay] : Tensor();
+    out.push_back(prepare_gradient(static_cast<int>(i), gradients[i], decay, what));
+  }
+  return out;
 }
 
 void Optimizer::update_one(int i, const Tensor& gradient, const Tensors& now) {
   const Rule& rule = rules_[i];
   Tensor decay = decay_flags_[i] && rule.decay >= 0 ? now[rule.decay] : Tensor();
-  Parameter& p = params_[i];
-  DType dtype = compute_dtype(p->value);
-  Update u{*this, i, cast_to(p->value, dtype), prepare_gradient(i, gradient, decay), now[rule.lr], decay, {}};
-  for (const auto& slot : slots_) u.state.push_back(slot[i]->value);
+  const Parameter& p = params_[i];
+  Tensor g = prepare_gradient(i, gradient, decay, {true, !def.own_decay, true});
+  Update u{*this, i, cast_to(p->value, compute_dtype(p->value)), g, now[rule.lr], decay, {}};
+  for (const Slot& slot : slots_) u.state.push_back(slot.states[i]->value);
   def.update(u);
   p->value = settle(p->value, cast_to(u.param, p->value.dtype()));
   for (size_t s = 0; s < slots_.size(); ++s) {
-    Parameter& state = slots_[s][i];
+    const Parameter& state = slots_[s].states[i];
     state->value = settle(state->value, u.state[s]);
   }
 }
 
+void Optimizer::check_count(size_t gradients) const {
+  if (gradients == params_.size()) return;
+  value_error("{}: {} gradients given for {} parameters", def.name, gradients, params_.size());
+}
+
 void Optimizer::step(std::span<const Tensor> gradients) {
-  if (gradients.size() != params_.size()) {
-    value_error("{}: {} gradients given for {} parameters", def.name, gradients.size(), params_.size());
-  }
-  Tensors now;
-  for (const Scheduled& s : scheduled_) now.push_back(s.at(global_step_->value));
+  MYCEL_CHECK(def.update, "{} is a base class", def.name);
+  check_count(gradients.size());
+  Tensors now = scheduled_now();
   if (def.begin) def.begin(*this);
   for (size_t i = 0; i < params_.size(); ++i) update_one(static_cast<int>(i), gradients[i], now);
-  global_step_->value =
-      settle(global_step_->value, ops::add(global_step_->value, Tensor::full(DType::kInt32, Shape{1}, 1)));
+  advance();
+}
+
+void Optimizer::advance() {
+  Tensor one = Tensor::full(DType::kInt32, Shape{1}, 1);
+  global_step_->value = settle(global_step_->value, ops::add(global_step_->value, one));
 }
 
 Tensors Optimizer::construct(Inputs gradients) {
@@ -231,11 +266,21 @@ Tensors Optimizer::construct(Inputs gradients) {
   return {};
 }
 
+namespace {
+constexpr OptimizerDef kBase = {
+    .name = "Optimizer",
+    .doc = "Base of optimizers that users write: learning rates, weight decay, loss scale, no update rule.",
+    .args = {"learning_rate: schedule", "weight_decay: schedule = 0.0", "loss_scale: float = 1.0"},
+};
+}  // namespace
+
+OptimizerDefs base_optimizers() { return {&kBase}; }
+
 const std::vector<const OptimizerDef*>& all_optimizers() {
   static const auto* all = [] {
     auto* v = new std::vector<const OptimizerDef*>;
     for (const OptimizerDefs& room : {gradient_descent_optimizers(), adam_optimizers(), adaptive_optimizers(),
-                                      proximal_optimizers()}) {
+                                      proximal_optimizers(), base_optimizers()}) {
       v->insert(v->end(), room.begin(), room.end());
     }
     return v;

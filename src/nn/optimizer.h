@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "nn/args.h"
 #include "nn/cell.h"
 
@@ -39,7 +40,7 @@ struct OptimizerDef {
   void (*setup)(Optimizer&) = nullptr;
   // Once a step, before the parameters: new values of the shared states.
   void (*begin)(Optimizer&) = nullptr;
-  void (*update)(Update&) = nullptr;
+  void (*update)(Update&) = nullptr;  // null only in the base of optimizers that users write
   bool own_decay = false;  // weight decay is part of the rule, not of the gradient
 };
 
@@ -79,6 +80,13 @@ class Optimizer : public Cell {
   // Updates all parameters from their gradients, in order of params(). ValueError when number, shape or
   // dtype class differ.
   void step(std::span<const Tensor> gradients);
+  // What happens to gradients before the update rule, for optimizers that users write.
+  struct Preparation {
+    bool scale = true, decay = true, centralize = true;
+  };
+  Tensors prepare_gradients(std::span<const Tensor> gradients, Preparation what) const;
+  // Counts a step.
+  void advance();
   // The same as a cell; gives nothing back.
   Tensors construct(Inputs gradients) override;
   std::string class_name() const override { return def.name; }
@@ -86,6 +94,9 @@ class Optimizer : public Cell {
   const std::vector<Parameter>& params() const { return params_; }
   // The learning rate of each parameter at the current step.
   Tensors learning_rates() const;
+  // Its weight decay coefficient; 0 where it does not decay.
+  Tensors weight_decays() const;
+  bool dynamic_lr() const;  // some learning rate changes with the step
   const Parameter& global_step() const { return global_step_; }
   // Which parameters weight decay applies to.
   const std::vector<bool>& decay_flags() const { return decay_flags_; }
@@ -100,24 +111,33 @@ class Optimizer : public Cell {
   void assign_shared(std::string_view name, Tensor v);
   // The number of this step, counted from 1, float32, 0-d.
   Tensor step_number() const;
-  // The states of parameter `i`, in record order.
-  std::vector<Parameter> states(int i) const;
+  int slot_count() const { return static_cast<int>(slots_.size()); }
+  const std::string& slot_name(int s) const { return slots_[s].name; }
+  // One state per parameter, in order of params().
+  const std::vector<Parameter>& slot_parameters(int s) const { return slots_[s].states; }
 
  private:
   struct Rule {
     int lr = 0, decay = -1;  // into scheduled_
     bool centralize = false;
   };
+  struct Slot {
+    std::string name;
+    std::vector<Parameter> states;
+  };
   void add_group(const ParamGroup& g, int number, bool several);
+  void reorder(const std::vector<Parameter>& order);
   int scheduled(const std::string& name, const Arg& value);
-  Tensor prepare_gradient(int i, const Tensor& gradient, const Tensor& decay) const;
+  Tensor prepare_gradient(int i, const Tensor& gradient, const Tensor& decay, Preparation what) const;
+  Tensors scheduled_now() const;
+  void check_count(size_t gradients) const;
   void update_one(int i, const Tensor& gradient, const Tensors& now);
 
   std::vector<Parameter> params_;
   std::vector<Rule> rules_;
   std::vector<bool> decay_flags_;
   std::vector<Scheduled> scheduled_;
-  std::vector<std::vector<Parameter>> slots_;  // [slot][parameter]
+  std::vector<Slot> slots_;
   Parameter global_step_;
   double loss_scale_ = 1;
 };
@@ -139,5 +159,6 @@ OptimizerDefs gradient_descent_optimizers();  // optimizers/*.cc
 OptimizerDefs adam_optimizers();
 OptimizerDefs adaptive_optimizers();
 OptimizerDefs proximal_optimizers();
+OptimizerDefs base_optimizers();  // optimizer.cc
 
 }  // namespace mycel::nn

@@ -11,6 +11,7 @@ void ensure_kernels() {
   std::call_once(once, [] {
     ops::register_matmul_kernels();
     ops::register_conv_kernels();
+    ops::register_loss_kernels();
     ops::register_shape_kernels();
     ops::register_index_kernels();
   });

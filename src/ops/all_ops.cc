@@ -18,10 +18,13 @@ void register_rooms() {
   register_reduce();
   register_shape();
   register_index();
+  register_random();
+  register_embedding();
   register_matmul();
   register_conv();
   register_pool();
   register_norm();
+  register_loss();
   register_control();
   register_fused();
 }

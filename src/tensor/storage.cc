@@ -7,7 +7,7 @@
 namespace mycel {
 
 Ref<Storage> Storage::allocate(size_t bytes) {
-  Ref<Storage> s(new Storage);
+  Ref<Storage> s = Ref<Storage>::adopt(new Storage);
   s->data_ = take_block(bytes, &s->capacity_);
   s->bytes_ = bytes;
   account_bytes(static_cast<int64_t>(bytes));
@@ -15,7 +15,7 @@ Ref<Storage> Storage::allocate(size_t bytes) {
 }
 
 Ref<Storage> Storage::wrap(void* data, size_t bytes, std::function<void()> release) {
-  Ref<Storage> s(new Storage);
+  Ref<Storage> s = Ref<Storage>::adopt(new Storage);
   s->data_ = data;
   s->bytes_ = bytes;
   // `foreign` asks for the function; memory that nobody needs to release gets an empty one.

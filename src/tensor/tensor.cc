@@ -22,7 +22,7 @@ size_t bytes_of(DType dtype, const Shape& shape) {
 }
 
 Tensor over(Ref<Storage> storage, void* data, DType dtype, const Shape& shape) {
-  Ref<TensorImpl> impl(new TensorImpl);
+  Ref<TensorImpl> impl = make_ref<TensorImpl>();
   impl->dtype = dtype;
   impl->shape = shape;
   impl->storage = std::move(storage);

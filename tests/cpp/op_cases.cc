@@ -217,7 +217,8 @@ class Maker {
         axes_.push_back({Axis::kShape, in.name, it->second.size()});
       }
       if (in.optional && !c_.present.count(in.name)) axes_.push_back({Axis::kPresence, in.name, 2});
-      if (in.variadic && c_.count.count(in.name)) axes_.push_back({Axis::kCount, in.name, c_.count.at(in.name).size()});
+      bool listed = it != c_.shapes.end() && it->second.size() > 1;
+      if (in.variadic && !listed && c_.count.count(in.name)) axes_.push_back({Axis::kCount, in.name, c_.count.at(in.name).size()});
       // Dims without a clause of their own get sizes by first appearance.
       for (const std::string& shape : it == c_.shapes.end() ? std::vector<std::string>{shape_text(in, 0)} : it->second) {
         for (const std::string& dim : names_in(shape)) {
@@ -343,7 +344,7 @@ class Maker {
       auto shapes = c_.shapes.find(in.name);
       bool listed = shapes != c_.shapes.end() && shapes->second.size() > 1;
       size_t members = listed ? shapes->second.size() : 2;
-      if (c_.count.count(in.name)) {
+      if (!listed && c_.count.count(in.name)) {
         members = static_cast<size_t>(evaluate(c_.count.at(in.name)[choice(pick, Axis::kCount, in.name)], env));
       }
       for (size_t m = 0; m < members; ++m) add_operand(c, in, shape_text(in, listed ? m : 0), env);

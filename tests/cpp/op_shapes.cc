@@ -39,6 +39,17 @@ std::string agrees(const ir::Types& types, const Tensors& real, bool exact) {
   return "";
 }
 
+// The same with dims unknown. A rule may insist on a dim that decides the number of results or their rank,
+// with an error that says "known".
+std::string blurred_agrees(const Case& c, std::span<const Tensor> inputs,
+                           const std::function<void(size_t, Shape&)>& blur, const Tensors& real) {
+  try {
+    return agrees(infer(c, inputs, blur), real, false);
+  } catch (const UserError& e) {
+    return e.message().find("known") != std::string::npos ? "" : e.what();
+  }
+}
+
 // The call succeeds with a result that its type rule foretold, or is a UserError that names the op.
 std::string works_or_says_why(const Case& c, const Tensors& inputs) {
   try {
@@ -80,14 +91,14 @@ void check_type(const OpCases& all, bool brief, Report& r) {
       auto nothing_known = [](size_t, Shape& s) {
         for (int d = 0; d < s.rank(); ++d) s.set(d, kUnknownDim);
       };
-      r.check(c->text + "with unknown dims", agrees(infer(*c, inputs, nothing_known), real, false));
+      r.check(c->text + "with unknown dims", blurred_agrees(*c, inputs, nothing_known, real));
       // One dim of one operand at a time.
       for (size_t i = 0; i < inputs.size(); ++i) {
         for (int d = 0; inputs[i] && d < inputs[i].rank(); ++d) {
           auto one = [&](size_t k, Shape& s) {
             if (k == i) s.set(d, kUnknownDim);
           };
-          r.check(fmt::format("{}with dim {} of operand {} unknown", c->text, d, i), agrees(infer(*c, inputs, one), real, false));
+          r.check(fmt::format("{}with dim {} of operand {} unknown", c->text, d, i), blurred_agrees(*c, inputs, one, real));
         }
       }
     } catch (const std::exception& e) {

@@ -1,9 +1,8 @@
-// libFuzzer entry: any bytes must load or end in a UserError. Needs clang; from the repository's
-// root:
+// libFuzzer entry: any bytes must load or end in a UserError. Needs clang; from the repository:
 //   sources=$(ls src/base/*.cc src/tensor/*.cc | grep -v _test.cc)
-//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -DFMT_HEADER_ONLY
-//   -DSPDLOG_FMT_EXTERNAL
-//     -DXXH_INLINE_ALL -Isrc tests/fuzz/safetensors_fuzz.cc $sources -o build/safetensors_fuzz
+//   defines="-DFMT_HEADER_ONLY -DSPDLOG_FMT_EXTERNAL -DXXH_INLINE_ALL"
+//   clang++ -std=c++20 -O1 -fopenmp -fsanitize=fuzzer,address,undefined $defines -Isrc
+//     tests/fuzz/safetensors_fuzz.cc $sources -o build/safetensors_fuzz
 //   mkdir -p build/corpus && cp tests/data/every_dtype.safetensors build/corpus
 //   build/safetensors_fuzz -max_len=4096 build/corpus
 #include <cstddef>

@@ -8,6 +8,7 @@ namespace mycel::ops {
 void register_conv() {
   register_convolutions();
   register_transposed_convolutions();
+  register_conv_classes();
 }
 
 }  // namespace mycel::ops

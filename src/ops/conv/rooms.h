@@ -5,5 +5,6 @@ namespace mycel::ops {
 
 void register_convolutions();
 void register_transposed_convolutions();
+void register_conv_classes();
 
 }  // namespace mycel::ops

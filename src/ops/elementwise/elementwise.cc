@@ -17,6 +17,8 @@ void register_elementwise() {
   register_complex();
   register_activation();
   register_more_activations();
+  register_special();
+  register_bessel();
 }
 
 }  // namespace mycel::ops

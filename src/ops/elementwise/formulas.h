@@ -16,7 +16,5 @@ Val floor_div(Val x, Val y);
 Val sigmoid(Val x);
 // log(1 + exp(x)), without overflow and with full relative accuracy for very negative x.
 Val softplus(Val x);
-// Logarithm of the gamma function's derivative, psi(x), for floats.
-Val digamma(Val x);
 
 }  // namespace mycel::ops::formulas

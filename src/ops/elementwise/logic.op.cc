@@ -193,7 +193,7 @@ constexpr OpDef kPopulationCount = check({
     .shard = "... -> ...",
     .grad = kInteger,
     .scalar = unary([](auto x) { return ones(x); }),
-    .cases = "at (11) -> 3; at (-1) -> 64; at (0) -> 0",
+    .cases = "skip dtypes: negative numbers have more ones in wider dtypes; at (11) -> 3; at (-1) -> 64; at (0) -> 0",
     .primitive = "PopulationCount",
 });
 

@@ -112,6 +112,56 @@ std::unique_ptr<Prepared> prepare_unique_with_pad(const Problem& p) {
   });
 }
 
+// x as [outer, n, inner]: slice i differs from its predecessor where any of its elements does.
+template <typename E>
+bool same_slice(const typename E::Stored* x, int64_t outer, int64_t n, int64_t inner, int64_t i) {
+  for (int64_t o = 0; o < outer; ++o) {
+    const auto* a = x + (o * n + i) * inner;
+    for (int64_t k = 0; k < inner; ++k) {
+      if (!(E::load(a[k]) == E::load(a[k - inner]))) return false;
+    }
+  }
+  return true;
+}
+
+Tensors runs(const Problem& p, std::span<const Tensor> in) {
+  const Tensor& x = in[0];
+  const ir::Attr& given = p.view()["axis"];
+  int64_t a = given.none() ? 0 : given.integer();
+  int axis = static_cast<int>(a < 0 ? a + x.rank() : a);
+  int64_t outer = given.none() ? 1 : x.shape().size(0, axis), n = given.none() ? x.size() : x.dim(axis);
+  int64_t inner = given.none() ? 1 : x.shape().size(axis + 1, x.rank());
+  Tensor idx = Tensor::empty(DType::kInt32, p.out[1].shape);
+  auto* run = static_cast<int32_t*>(idx.mutable_raw());
+  std::vector<int32_t> counts;
+  std::vector<int64_t> first;
+  with_element(x.dtype(), [&](auto e) {
+    using E = decltype(e);
+    auto* v = static_cast<const typename E::Stored*>(x.raw());
+    for (int64_t i = 0; i < n; ++i) {
+      if (i == 0 || !same_slice<E>(v, outer, n, inner, i)) {
+        first.push_back(i);
+        counts.push_back(0);
+      }
+      ++counts.back();
+      run[i] = static_cast<int32_t>(first.size()) - 1;
+    }
+  });
+  int64_t found = static_cast<int64_t>(first.size());
+  Shape shape = p.out[0].shape;
+  shape.set(given.none() ? 0 : axis, found);
+  Tensor y = Tensor::empty(x.dtype(), shape);
+  size_t bytes = static_cast<size_t>(inner) * size_of(x.dtype());
+  auto* to = static_cast<char*>(y.mutable_raw());
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t i : first) {
+      std::memcpy(to, static_cast<const char*>(x.raw()) + static_cast<size_t>(o * n + i) * bytes, bytes);
+      to += bytes;
+    }
+  }
+  return {y, idx, Tensor::from(counts, Shape{found})};
+}
+
 Tensors bincount(const Problem& p, std::span<const Tensor> in) {
   const Tensor& x = in[0];
   int64_t n = x.size(), length = p.view().integer("minlength");
@@ -176,6 +226,7 @@ constexpr KernelDef kKernels[] = {
     {"compress_elements", "host", nullptr, nullptr, compress},
     {"unique", "host", nullptr, nullptr, unique},
     {"unique_with_pad", "host", nullptr, prepare_unique_with_pad},
+    {"consecutive_runs", "host", nullptr, nullptr, runs},
     {"bincount", "host", nullptr, nullptr, bincount},
     {"histc", "host", nullptr, prepare_histc},
 };

@@ -75,6 +75,27 @@ void bins_type(TypeRuleCtx& c, int64_t bins, DType dtype) {
   c.result(dtype, {bins});
 }
 
+void runs_type(TypeRuleCtx& c) {
+  const Attr& axis = c.attrs["axis"];
+  Shape y{kUnknownDim}, idx = c.shape(0);
+  if (!axis.none()) {
+    int d = c.axis(axis.integer());
+    y = c.shape(0);
+    idx = Shape{y[d]};
+    y.set(d, kUnknownDim);
+  }
+  c.result(c.dtype(0), y);
+  c.result(DType::kInt32, idx);
+  c.result(DType::kInt32, {kUnknownDim});
+}
+
+void expand_unique_consecutive(Expansion& e) {
+  std::vector<Value> all = all_results(kRuns, {e.x(0)}, {e.attrs["axis"]});
+  e.result(all[0]);
+  if (e.attrs.boolean("return_idx")) e.result(all[1]);
+  if (e.attrs.boolean("return_counts")) e.result(all[2]);
+}
+
 // floor((x - low) / (high - low) · bins), clipped to the first and last bin, counted.
 void expand_fixed_width(Expansion& e) {
   Value x = kRavel({e.x(0)}), range = e.x(1);
@@ -161,6 +182,35 @@ constexpr OpDef kUniqueWithPad = check({
              "dtype; skip zero_size: pad_num is a scalar",
     .primitive = "UniqueWithPad",
     .method = "unique_with_pad",
+});
+
+constexpr OpDef kRuns = check({
+    .name = "consecutive_runs",
+    .doc = "The first element (or slice along axis) of every run of equal ones, the run of each element, and the lengths "
+           "of the runs; without axis the operand is flattened.",
+    .in = {"x: any"},
+    .attr = {"axis: int? = None"},
+    .out = {"y", "idx", "counts"},
+    .type = runs_type,
+    .shard = "none",
+    .grad = no_gradient(kDiscrete),
+    .cases = "x[3, 4]; x in ints(0, 1); axis = None 0 -1; bad axis = 2; skip scalar: a scalar has no axes",
+    .internal = true,
+});
+
+constexpr OpDef kUniqueConsecutive = check({
+    .name = "unique_consecutive",
+    .doc = "The elements (or slices along axis) without repetitions of their predecessor; on request, the place of each "
+           "element there and how long each run is.",
+    .in = {"input: any"},
+    .attr = {"return_idx: bool = False", "return_counts: bool = False", "axis: int? = None"},
+    .out = {"*results"},
+    .shard = "none",
+    .expand = expand_unique_consecutive,
+    .cases = "input[3, 4]; input in ints(0, 1); return_idx = False True; return_counts = False True; axis = None 0; bad axis "
+             "= 2; skip scalar: a scalar has no axes",
+    .primitive = "UniqueConsecutive(return_idx, return_counts, axis)",
+    .method = "unique_consecutive",
 });
 
 constexpr OpDef kBincount = check({

@@ -15,14 +15,18 @@ extern const OpDef kGather, kGatherD, kGatherNd, kIndexSelect, kTake, kOneHot;
 extern const OpDef kAxisScatterAdd, kIndexAdd, kIndexFill, kMaskedFill;
 extern const OpDef kTensorScatterUpdate, kTensorScatterAdd, kTensorScatterSub, kTensorScatterMul, kTensorScatterDiv;
 extern const OpDef kTensorScatterMin, kTensorScatterMax, kScatterNd;
-extern const OpDef kElementsScatterAdd;
+// scatter_forms.op.cc
+extern const OpDef kElementsScatterAdd, kElementsScatterUpdate, kTensorScatterElements, kMaskedScatter, kSequenceMask;
+// reverse.op.cc
+extern const OpDef kReverseSequence;
 
 // order.op.cc
 extern const OpDef kSort, kArgsort, kMsort, kTopkAlong, kTopK, kSearchsorted;
 // segment.op.cc
 extern const OpDef kUnsortedSegmentSum, kUnsortedSegmentMax, kUnsortedSegmentMin, kUnsortedSegmentProd;
 // dynamic.op.cc: result sizes that depend on values
-extern const OpDef kNonzero, kCompress, kMaskedSelect, kUnique, kUniqueWithPad, kBincount, kHistc;
+extern const OpDef kNonzero, kCompress, kMaskedSelect, kUnique, kUniqueWithPad, kRuns, kUniqueConsecutive;
+extern const OpDef kBincount, kHistc;
 extern const OpDef kHistogramFixedWidth;
 
 }  // namespace mycel::ops

@@ -98,7 +98,7 @@ ScatterFn real_scatter_for(DType d) {
 }
 
 ScatterFn scatter_fn(std::string_view op, DType d) {
-  if (op == "tensor_scatter_update") return scatter_for<Set>(d);
+  if (op == "tensor_scatter_update" || op == "elements_scatter_update") return scatter_for<Set>(d);
   if (op == "tensor_scatter_sub") return scatter_for<Subtract>(d);
   if (op == "tensor_scatter_mul") return scatter_for<Multiply>(d);
   if (op == "tensor_scatter_div") return scatter_for<Divide>(d);
@@ -229,6 +229,7 @@ constexpr KernelDef kKernels[] = {
     {"tensor_scatter_div", "host", nullptr, prepare_tuples},    {"tensor_scatter_min", "host", nullptr, prepare_tuples},
     {"tensor_scatter_max", "host", nullptr, prepare_tuples},    {"axis_scatter_add", "host", nullptr, prepare_axis},
     {"elements_scatter_add", "host", nullptr, prepare_elements},
+    {"elements_scatter_update", "host", nullptr, prepare_elements},
     {"unsorted_segment_sum", "host", nullptr, prepare_segments},
     {"unsorted_segment_max", "host", nullptr, prepare_segments},
     {"unsorted_segment_min", "host", nullptr, prepare_segments},

@@ -55,16 +55,6 @@ void axis_scatter_type(TypeRuleCtx& c) {
   need_updates(c, want);
 }
 
-void elements_type(TypeRuleCtx& c) {
-  const Shape &x = c.shape(0), &index = c.shape(1);
-  int axis = c.axis(c.attrs.integer("axis"));
-  if (index.rank() != x.rank()) c.fail("indices must have {} dims", x.rank());
-  for (int d = 0; d < x.rank(); ++d) {
-    if (d != axis && x[d] != kUnknownDim && index[d] > x[d]) c.fail("indices are longer than the tensor in dim {}", d);
-  }
-  need_updates(c, index);
-}
-
 void tuples_type(TypeRuleCtx& c) {
   const Shape &x = c.shape(0), &index = c.shape(1);
   if (index.rank() == 0) c.fail("indices must have a last dim that holds the index tuples");
@@ -235,24 +225,6 @@ constexpr OpDef kMaskedFill = check({
     .cases = "input_x[2, 3]; mask[2, 3] [3] []; value[]; bad mask[4]; bad value[3]; skip zero_size: value is a scalar",
     .primitive = "MaskedFill",
     .method = "masked_fill",
-});
-
-constexpr OpDef kElementsScatterAdd = check({
-    .name = "elements_scatter_add",
-    .doc = "The inverse of gather_d: y = x, then y[i, indices[i, j], k] += updates[i, j, k] for axis 1.",
-    .in = {"x: number", "indices: index", "updates: number"},
-    .attr = {"axis: int"},
-    .type = elements_type,
-    .shard = "none",
-    .grad =
-        [](Adjoint& a) {
-          a.dx(0) += a.dy();
-          if (a.wants(2)) a.dx(2) += kGatherD({a.dy(), a.x(1)}, {a.attrs()["axis"]});
-        },
-    .cases = "x[3, 4]; indices[3, 6]; indices in ints(-4, 3); updates[3, 6]; axis = 1; bad updates[2, 5]; bad axis = 2 | x[3, 4]; "
-             "indices[5, 2]; indices in ints(0, 2); updates[5, 2]; axis = 0; skip dtypes: both have one dtype; skip "
-             "zero_size: an empty axis has no elements; skip scalar: a scalar has no axes",
-    .internal = true,
 });
 
 constexpr OpDef kTensorScatterUpdate = check({

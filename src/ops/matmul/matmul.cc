@@ -8,6 +8,7 @@ namespace mycel::ops {
 void register_matmul() {
   register_products();
   register_product_forms();
+  register_einsum();
 }
 
 }  // namespace mycel::ops

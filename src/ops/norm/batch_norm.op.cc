@@ -139,6 +139,22 @@ void expand_batch_norm(Expansion& e) {
   e.result(cast_to(x * along(factor, axis, x.rank()) + along(shift, axis, x.rank()), x.dtype()));
 }
 
+void expand_batch_norm_class(Expansion& e) {
+  int axis = e.attrs.string("data_format") == "NHWC" ? -1 : 1;
+  Value x = e.x(0), mean = e.x(3), variance = e.x(4);
+  if (e.attrs.boolean("is_training")) {
+    std::vector<Value> y = all_results(kBatchNormTrain, {x, e.x(1), e.x(2)}, {e.attrs["epsilon"], axis});
+    e.result(y[0]);
+    mean = y[1], variance = y[2];
+  } else {
+    e.result(kBatchNorm({x, mean, variance, e.x(1), e.x(2)}, {false, 0.1, e.attrs["epsilon"], axis}));
+  }
+  for (int i = 0; i < 2; ++i) {
+    e.result(mean);
+    e.result(variance);
+  }
+}
+
 }  // namespace
 
 constexpr OpDef kBatchNormTrain = check({
@@ -187,6 +203,24 @@ constexpr OpDef kBatchNorm = check({
     .onnx = "BatchNormalization",
 });
 
-void register_batch_norm() { ir::register_ops({&kBatchNormTrain, &kBatchNormTrainDx, &kBatchNorm}); }
+constexpr OpDef kBatchNormClass = check({
+    .name = "batch_norm_class",
+    .doc = "Batch normalisation as the published class: y, then the mean and variance that were used, twice (of the batch "
+           "when is_training, otherwise as given). momentum belongs to the caller that keeps running statistics.",
+    .in = {"x: float[n, c, h, w]", "scale: float[c]", "offset: float[c]", "mean: float[c]", "variance: float[c]"},
+    .attr = {"is_training: bool = False", "epsilon: float = 1e-5", "momentum: float = 0.1",
+             "data_format: str(NCHW|NHWC) = NCHW"},
+    .out = {"y", "batch_mean", "batch_variance", "saved_mean", "saved_variance"},
+    .shard = "none",
+    .expand = expand_batch_norm_class,
+    .cases = "x[3, 2, 2, 3] [4, 2]; c = 2; variance in (0.5, 2); is_training = False True; fd 1e-5; bad scale[3] | x[3, 2, 3, "
+             "2]; c = 2; variance in (0.5, 2); data_format = NHWC; fd 1e-5",
+    .primitive = "BatchNorm(is_training, epsilon, momentum, data_format)",
+    .internal = true,
+});
+
+void register_batch_norm() {
+  ir::register_ops({&kBatchNormTrain, &kBatchNormTrainDx, &kBatchNorm, &kBatchNormClass});
+}
 
 }  // namespace mycel::ops

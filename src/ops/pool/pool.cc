@@ -9,6 +9,7 @@ void register_pool() {
   register_max_pools();
   register_avg_pools();
   register_adaptive_pools();
+  register_pool_classes();
 }
 
 }  // namespace mycel::ops

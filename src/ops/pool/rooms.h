@@ -6,5 +6,6 @@ namespace mycel::ops {
 void register_max_pools();
 void register_avg_pools();
 void register_adaptive_pools();
+void register_pool_classes();
 
 }  // namespace mycel::ops

@@ -26,6 +26,32 @@ std::vector<int> reduced_axes(const std::vector<int64_t>& axis, int rank, const 
   return axes;
 }
 
+std::vector<int64_t> axis_attr(const ir::AttrsView& attrs) {
+  const ir::Attr& a = attrs["axis"];
+  return a.none() ? std::vector<int64_t>{} : a.ints();
+}
+std::vector<int> axes_of(ir::LoopCtx& c) {
+  return reduced_axes(axis_attr(c.attrs), c.in_type(0).shape.rank(), c.op.name);
+}
+std::vector<int> axes_of(Adjoint& a) {
+  return reduced_axes(axis_attr(a.attrs()), a.x_type(0).shape.rank(), a.node().op->name);
+}
+
+int64_t reduced_count(const Shape& s, const std::vector<int>& axes) {
+  int64_t n = 1;
+  for (int d : axes) {
+    if (s[d] == kUnknownDim) return kUnknownDim;
+    n *= s[d];
+  }
+  return n;
+}
+
+Value reduced_count(Value v, const std::vector<int>& axes) {
+  int64_t n = reduced_count(v.shape(), axes);
+  if (n != kUnknownDim) return number(v, static_cast<double>(n));
+  return kReduceSum({kOnesLike({v})}, {ir::Attr::Ints(axes.begin(), axes.end()), true});
+}
+
 Shape reduced_shape(const Shape& s, const std::vector<int>& axes, bool keep_dims) {
   Shape out;
   for (int d = 0; d < s.rank(); ++d) {
@@ -40,7 +66,7 @@ Shape reduced_shape(const Shape& s, const std::vector<int>& axes, bool keep_dims
 }
 
 void reduce_type(TypeRuleCtx& c) {
-  auto axes = reduced_axes(c.attrs.ints("axis"), c.shape(0).rank(), c.op.name);
+  auto axes = reduced_axes(axis_attr(c.attrs), c.shape(0).rank(), c.op.name);
   c.result(c.dtype(0), reduced_shape(c.shape(0), axes, c.attrs.boolean("keep_dims")));
 }
 

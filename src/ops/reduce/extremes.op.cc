@@ -16,13 +16,9 @@ using namespace ir;  // NOLINT: the vocabulary of records
 
 namespace {
 
-std::vector<int> axes_of(LoopCtx& c) {
-  return reduced_axes(c.attrs.ints("axis"), c.in_type(0).shape.rank(), c.op.name);
-}
-
 void extreme_type(TypeRuleCtx& c) {
   if (is_complex(c.dtype(0))) c.fail_type("complex numbers have no order");
-  auto axes = reduced_axes(c.attrs.ints("axis"), c.shape(0).rank(), c.op.name);
+  auto axes = reduced_axes(axis_attr(c.attrs), c.shape(0).rank(), c.op.name);
   for (int d : axes) {
     if (c.shape(0)[d] == 0) c.fail("axis {} has no elements, so there is no extreme", d);
   }
@@ -40,7 +36,7 @@ int64_t integer_bound(DType d, bool highest) {
 // Equal extremes share the gradient.
 void extreme_gradient(Adjoint& a) {
   const Type& t = a.x_type(0);
-  auto axes = reduced_axes(a.attrs().ints("axis"), t.shape.rank(), a.node().op->name);
+  auto axes = axes_of(a);
   Value y = with_axes(a.y(), axes, t.shape.rank()), dy = with_axes(a.dy(), axes, t.shape.rank());
   Value mine = cast_to(kEqual({a.x(0), y}), t.dtype);
   a.dx(0) += mine * (dy / kReduceSum({mine}, {a.attrs()["axis"], true}));
@@ -65,7 +61,7 @@ constexpr OpDef kReduceMax = check({
     .doc = "Largest element over the axes (all when empty), NaN if one is NaN. Equal largest elements share "
            "the gradient.",
     .in = {"x: any"},
-    .attr = {"axis: int[] = []", "keep_dims: bool = False"},
+    .attr = {"axis: int[]? = []", "keep_dims: bool = False"},
     .type = extreme_type,
     .shard = "... -> ... : reduce(axis, max)",
     .grad = extreme_gradient,
@@ -82,7 +78,7 @@ constexpr OpDef kReduceMin = check({
     .doc = "Smallest element over the axes (all when empty), NaN if one is NaN. Equal smallest elements "
            "share the gradient.",
     .in = {"x: any"},
-    .attr = {"axis: int[] = []", "keep_dims: bool = False"},
+    .attr = {"axis: int[]? = []", "keep_dims: bool = False"},
     .type = extreme_type,
     .shard = "... -> ... : reduce(axis, min)",
     .grad = extreme_gradient,

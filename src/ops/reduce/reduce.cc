@@ -7,6 +7,12 @@ namespace mycel::ops {
 void register_reduce() {
   register_sums();
   register_extremes();
+  register_positions();
+  register_truth();
+  register_scans();
+  register_softmax();
+  register_statistics();
+  register_norms();
 }
 
 }  // namespace mycel::ops

@@ -5,6 +5,7 @@ namespace mycel::ops {
 
 void register_sums();
 void register_extremes();
+void register_positions();
 void register_truth();
 void register_scans();
 void register_softmax();

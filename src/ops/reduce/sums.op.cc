@@ -14,13 +14,6 @@ using namespace ir;  // NOLINT: the vocabulary of records
 
 namespace {
 
-std::vector<int> axes_of(LoopCtx& c) {
-  return reduced_axes(c.attrs.ints("axis"), c.in_type(0).shape.rank(), c.op.name);
-}
-std::vector<int> axes_of(Adjoint& a) {
-  return reduced_axes(a.attrs().ints("axis"), a.x_type(0).shape.rank(), a.node().op->name);
-}
-
 // dy with its axes put back; it still has to be broadcast.
 Value dy_with_axes(Adjoint& a) { return with_axes(a.dy(), axes_of(a), a.x_type(0).shape.rank()); }
 
@@ -32,15 +25,6 @@ DType sum_dtype(DType d) { return is_bool(d) ? DType::kInt64 : d; }
 void sum_type(TypeRuleCtx& c) {
   reduce_type(c);
   c.out[0].dtype = sum_dtype(c.out[0].dtype);
-}
-
-int64_t reduced_count(const Shape& s, const std::vector<int>& axes) {
-  int64_t n = 1;
-  for (int d : axes) {
-    if (s[d] == kUnknownDim) return kUnknownDim;
-    n *= s[d];
-  }
-  return n;
 }
 
 // Axes that a broadcast from `to` to `from` added or stretched.
@@ -60,7 +44,7 @@ constexpr OpDef kReduceSum = check({
     .doc = "Sum over the axes (all when empty); bools are counted in int64, other dtypes stay. float16 and "
            "bfloat16 accumulate in float32; an empty sum is 0.",
     .in = {"x: any"},
-    .attr = {"axis: int[] = []", "keep_dims: bool = False"},
+    .attr = {"axis: int[]? = []", "keep_dims: bool = False"},
     .type = sum_type,
     .shard = "... -> ... : reduce(axis, sum)",
     .grad = [](Adjoint& a) { a.dx(0) += spread(a, dy_with_axes(a)); },
@@ -80,7 +64,7 @@ constexpr OpDef kReduceMean = check({
     .doc = "Mean over the axes (all when empty); integers are averaged in float32, and the mean of nothing "
            "is NaN.",
     .in = {"x: any"},
-    .attr = {"axis: int[] = []", "keep_dims: bool = False"},
+    .attr = {"axis: int[]? = []", "keep_dims: bool = False"},
     .promote = Promote::kFloat,
     .type = reduce_type,
     .shard = "... -> ... : reduce(axis, mean)",
@@ -109,13 +93,15 @@ constexpr OpDef kReduceMean = check({
              "at ([1, 2, 4.5]) -> 2.5 | x[]; axis = [] 0 | x[600, 70]; axis = 0",
     .onnx = "ReduceMean",
     .primitive = "ReduceMean(keep_dims)",
+    .method = "mean",
+    .alias = "mean",
 });
 
 constexpr OpDef kReduceSumSquare = check({
     .name = "reduce_sum_square",
     .doc = "Sum of |x|^2 over the axes (all when empty).",
     .in = {"x: number"},
-    .attr = {"axis: int[] = []", "keep_dims: bool = False"},
+    .attr = {"axis: int[]? = []", "keep_dims: bool = False"},
     .type = [](TypeRuleCtx& c) {
       reduce_type(c);
       c.out[0].dtype = real_part_of(c.out[0].dtype);
@@ -135,7 +121,7 @@ constexpr OpDef kReduceProd = check({
     .name = "reduce_prod",
     .doc = "Product over the axes (all when empty); bools multiply in int64. An empty product is 1.",
     .in = {"input: any"},
-    .attr = {"axis: int[] = []", "keep_dims: bool = False"},
+    .attr = {"axis: int[]? = []", "keep_dims: bool = False"},
     .type = sum_type,
     .shard = "... -> ... : reduce(axis, prod)",
     .grad = [](Adjoint& a) {
@@ -162,6 +148,8 @@ constexpr OpDef kReduceProd = check({
              "at ([1, 2, 4.5]) -> 9 | input[]; axis = []",
     .onnx = "ReduceProd",
     .primitive = "ReduceProd(keep_dims)",
+    .method = "prod",
+    .alias = "prod",
 });
 
 constexpr OpDef kSumTo = check({

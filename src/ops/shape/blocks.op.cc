@@ -12,6 +12,9 @@ using ir::check;
 using ir::Expansion;
 using ir::TypeRuleCtx;
 
+using ir::Value;
+using Ints = ir::Attr::Ints;
+
 namespace {
 
 void depth_to_space_type(TypeRuleCtx& c) {
@@ -58,6 +61,87 @@ void block_move(MoveCtx& c, const Shape& deep, const Shape& flat, bool to_flat) 
   dim(b, b * block, flat[-1]);
   dim(w, 1, b);
   dim(b, block, 1);
+}
+
+// [before, after] per blocked dim, as two lists.
+void pairs_of(const Expansion& e, const char* name, size_t dims, Ints* low, Ints* high) {
+  const Ints& pairs = e.attrs.ints(name);
+  if (pairs.size() != 2 * dims) value_error("{}: {} needs {} pairs, got {}", e.op.name, name, dims, e.attrs[name].str());
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    if (pairs[i] < 0 || pairs[i + 1] < 0) value_error("{}: {} must not be negative", e.op.name, name);
+    low->push_back(pairs[i]);
+    high->push_back(pairs[i + 1]);
+  }
+}
+
+// The blocked dims are the last ones; what lies between them and the batch is kept.
+Ints blocks_of(const Expansion& e, const char* name) {
+  Ints blocks = e.attrs.ints(name);
+  const Shape s = e.x(0).shape();
+  if (!s.known()) value_error("{}: the shape must be known, got {}", e.op.name, e.x(0).type().str());
+  if (static_cast<int>(blocks.size()) >= s.rank()) value_error("{}: {} block sizes for {} dims", e.op.name, blocks.size(), s.rank());
+  if (s.rank() + static_cast<int>(blocks.size()) > kMaxRank) value_error("{}: too many dims: {}", e.op.name, s.str());
+  for (int64_t b : blocks) {
+    if (b < 1) value_error("{}: block sizes must be 1 or more, got {}", e.op.name, e.attrs[name].str());
+  }
+  return blocks;
+}
+
+// [n, keep.., h·b, w·c] to [b·c·n, keep.., h, w].
+void expand_space_to_batch(Expansion& e) {
+  Ints blocks = blocks_of(e, "block_size"), low, high;
+  size_t m = blocks.size();
+  pairs_of(e, "paddings", m, &low, &high);
+  Value x = e.x(0);
+  int rank = x.rank(), first = rank - static_cast<int>(m);
+  low.insert(low.begin(), static_cast<size_t>(first), 0);
+  high.insert(high.begin(), static_cast<size_t>(first), 0);
+  x = kPadNd({x}, {low, high});
+  Ints split, perm, result;
+  int64_t batch = x.shape()[0];
+  for (int d = 0; d < first; ++d) split.push_back(x.shape()[d]);
+  for (size_t k = 0; k < m; ++k) {
+    int64_t n = x.shape()[first + static_cast<int>(k)];
+    if (n % blocks[k] != 0) value_error("{}: padded size {} is no multiple of block size {}", e.op.name, n, blocks[k]);
+    split.push_back(n / blocks[k]);
+    split.push_back(blocks[k]);
+    perm.push_back(first + 2 * static_cast<int64_t>(k) + 1);
+    batch *= blocks[k];
+  }
+  for (int d = 0; d < first; ++d) perm.push_back(d);
+  for (size_t k = 0; k < m; ++k) perm.push_back(first + 2 * static_cast<int64_t>(k));
+  result.push_back(batch);
+  for (int d = 1; d < first; ++d) result.push_back(x.shape()[d]);
+  for (size_t k = 0; k < m; ++k) result.push_back(split[static_cast<size_t>(first) + 2 * k]);
+  e.result(kReshape({kTranspose({kReshape({x}, {split})}, {perm})}, {result}));
+}
+
+void expand_batch_to_space(Expansion& e) {
+  Ints blocks = blocks_of(e, "block_shape"), low, high;
+  size_t m = blocks.size();
+  pairs_of(e, "crops", m, &low, &high);
+  Value x = e.x(0);
+  int first = x.rank() - static_cast<int>(m);
+  int64_t product = 1;
+  for (int64_t b : blocks) product *= b;
+  if (x.shape()[0] % product != 0) value_error("{}: batch {} is no multiple of {}", e.op.name, x.shape()[0], product);
+  Ints split = blocks, perm, result;
+  split.push_back(x.shape()[0] / product);
+  for (int d = 1; d < x.rank(); ++d) split.push_back(x.shape()[d]);
+  int64_t at = static_cast<int64_t>(m);
+  for (int d = 0; d < first; ++d) perm.push_back(at + d);
+  result.push_back(split[m]);
+  for (int d = 1; d < first; ++d) result.push_back(x.shape()[d]);
+  Ints crop_low(static_cast<size_t>(first), 0), crop_high(static_cast<size_t>(first), 0);
+  for (size_t k = 0; k < m; ++k) {
+    perm.push_back(at + first + static_cast<int64_t>(k));
+    perm.push_back(static_cast<int64_t>(k));
+    result.push_back(x.shape()[first + static_cast<int>(k)] * blocks[k]);
+    crop_low.push_back(-low[k]);
+    crop_high.push_back(-high[k]);
+  }
+  x = kReshape({kTranspose({kReshape({x}, {split})}, {perm})}, {result});
+  e.result(kPadNd({x}, {crop_low, crop_high}));
 }
 
 }  // namespace
@@ -123,6 +207,32 @@ constexpr OpDef kPixelUnshuffle = check({
         [](Expansion& e) { e.result(kSpaceToDepth({e.x(0)}, {e.attrs["downscale_factor"], "CRD"})); },
     .cases = "input[2, 2, 4, 6]; downscale_factor = 2; bad input[3, 3, 2]; skip zero_size: pixels come in blocks; skip "
              "scalar: three dims are needed",
+});
+
+constexpr OpDef kSpaceToBatchNd = check({
+    .name = "space_to_batch_nd",
+    .doc = "Pads the last dims with zeros and moves their blocks into the batch: [n, .., h·b, w·c] to [b·c·n, .., h, w].",
+    .in = {"input_x: any"},
+    .attr = {"block_size: int[]", "paddings: int[]"},
+    .shard = "none",
+    .expand = expand_space_to_batch,
+    .cases = "input_x[2, 3, 3, 5]; block_size = [2, 3]; paddings = [1, 0, 0, 1]; bad paddings = [0, 0, 0, 0]; bad paddings = "
+             "[1]; bad block_size = [0, 3]; skip zero_size: sizes come in blocks; skip scalar: dims are needed; skip type: "
+             "the shape must be known",
+    .primitive = "SpaceToBatchND(block_size, paddings)",
+});
+
+constexpr OpDef kBatchToSpaceNd = check({
+    .name = "batch_to_space_nd",
+    .doc = "The inverse of space_to_batch_nd: blocks of the batch move into the last dims, which are then cropped.",
+    .in = {"input_x: any"},
+    .attr = {"block_shape: int[]", "crops: int[]"},
+    .shard = "none",
+    .expand = expand_batch_to_space,
+    .cases = "input_x[12, 3, 2, 2]; block_shape = [2, 3]; crops = [1, 0, 0, 1]; bad crops = [1]; bad crops = [9, 0, 0, 0]; bad "
+             "block_shape = [5, 1]; skip zero_size: sizes come in blocks; skip scalar: dims are needed; skip type: the "
+             "shape must be known",
+    .primitive = "BatchToSpaceND(block_shape, crops)",
 });
 
 }  // namespace mycel::ops

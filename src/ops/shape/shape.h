@@ -21,6 +21,7 @@ extern const OpDef kAtleast1d, kAtleast2d, kAtleast3d;
 extern const OpDef kTranspose, kSwapaxes, kMoveaxis, kRollaxis, kT, kBroadcastTo, kBroadcastLike, kTile;
 extern const OpDef kRepeatElements, kRepeatInterleave, kFlip, kFliplr, kFlipud, kRoll, kRollAxes, kRot90;
 extern const OpDef kDepthToSpace, kSpaceToDepth, kPixelShuffle, kPixelUnshuffle;
+extern const OpDef kSpaceToBatchNd, kBatchToSpaceNd;
 // join.op.cc
 extern const OpDef kConcat, kConcatGrad, kStack, kSplitV, kSplit, kSplitEqual, kChunk, kTensorSplit;
 extern const OpDef kUnstack, kMeshgrid, kHstack, kVstack, kDstack, kColumnStack;

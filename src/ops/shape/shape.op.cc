@@ -12,7 +12,8 @@ void register_shape() {
                     &kAtleast1d, &kAtleast2d, &kAtleast3d});
   ir::register_ops({&kTranspose, &kSwapaxes, &kMoveaxis, &kRollaxis, &kT, &kBroadcastTo, &kBroadcastLike, &kTile,
                     &kRepeatElements, &kRepeatInterleave, &kFlip, &kFliplr, &kFlipud, &kRoll, &kRollAxes, &kRot90,
-                    &kDepthToSpace, &kSpaceToDepth, &kPixelShuffle, &kPixelUnshuffle});
+                    &kDepthToSpace, &kSpaceToDepth, &kPixelShuffle, &kPixelUnshuffle, &kSpaceToBatchNd,
+                    &kBatchToSpaceNd});
   ir::register_ops({&kConcat, &kConcatGrad, &kStack, &kSplitV, &kSplit, &kSplitEqual, &kChunk, &kTensorSplit,
                     &kUnstack, &kMeshgrid, &kHstack, &kVstack, &kDstack, &kColumnStack});
   ir::register_ops({&kBasicSlice, &kSliceUpdate, &kSlice, &kNarrow, &kStridedSlice, &kStridedSliceUpdate});

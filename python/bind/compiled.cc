@@ -1,0 +1,188 @@
+// A Python function traced once into a graph and run from then on as a compiled plan. Inputs of the graph:
+// the function's tensors, every Parameter that it read, a key for every random op, and the tensors that it
+// closed over. Parameters that it assigned come out as further results and are written back.
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "bind/convert.h"
+#include "bind/tensor_object.h"
+#include "ir/graph.h"
+#include "runtime/dispatch.h"
+#include "runtime/plan.h"
+#include "runtime/random_state.h"
+#include "runtime/trace.h"
+
+namespace mycel::bind {
+namespace {
+
+struct Compiled {
+  std::shared_ptr<ir::Graph> graph;
+  size_t inputs = 0, results = 0;
+  // The graph's parameters behind the inputs, in order of first use.
+  struct Extra {
+    nn::Parameter param;   // or
+    bool key = false;      // a random key drawn with `op_seed`, or
+    uint64_t op_seed = 0;
+    Tensor captured;       // a tensor from outside the function
+  };
+  std::vector<Extra> extras;
+  std::vector<nn::Parameter> assigned;  // results behind `results`
+  bool closes_over_trace = false;       // it read a tensor that a transform watches: not reusable
+  std::once_flag planned;
+  std::shared_ptr<const runtime::Plan> plan;
+};
+
+// What a running trace has met so far. One per nesting level of traces on a thread.
+class Tracing {
+ public:
+  Tracing() : outer_(g_current), outer_hook_(g_on_read), keys_([this](uint64_t seed) { return key(seed); }) {
+    g_current = this;
+    g_on_read = [](const nn::Parameter& p) { g_current->read(p); };
+  }
+  ~Tracing() {
+    g_current = outer_;
+    g_on_read = outer_hook_;
+    for (Read& r : reads_) r.param->value = r.before;
+  }
+  void read(const nn::Parameter& p) {
+    if (places_.count(p.get())) return;
+    if (outer_) outer_->read(p);  // so that the outer graph watches it too
+    places_[p.get()] = reads_.size();
+    Tensor before = p->value;
+    Tensor watched = recorder.watch(Tensor::abstract(before.dtype(), before.shape()), p->name);
+    note({.param = p});
+    p->value = watched;
+    reads_.push_back({p, before, watched});
+  }
+
+  // Parameters whose value is no longer the watched one.
+  std::vector<std::pair<nn::Parameter, Tensor>> assigned() const {
+    std::vector<std::pair<nn::Parameter, Tensor>> out;
+    for (const Read& r : reads_) {
+      if (!r.param->value.same(r.watched)) out.emplace_back(r.param, r.param->value);
+    }
+    return out;
+  }
+  // What each parameter of the graph behind the inputs stands for.
+  std::vector<Compiled::Extra> extras(size_t inputs) const {
+    std::vector<Compiled::Extra> out;
+    const Tensors& primals = recorder.param_primals();
+    for (size_t i = inputs; i < primals.size(); ++i) {
+      auto it = known_.find(i);
+      out.push_back(it != known_.end() ? it->second : Compiled::Extra{.captured = primals[i]});
+    }
+    return out;
+  }
+
+  runtime::Recorder recorder;
+
+ private:
+  struct Read {
+    nn::Parameter param;
+    Tensor before, watched;
+  };
+  Tensor key(uint64_t op_seed) {
+    Tensor t = recorder.watch(Tensor::abstract(DType::kUInt32, {2}), "key");
+    note({.key = true, .op_seed = op_seed});
+    return t;
+  }
+  void note(Compiled::Extra e) { known_[recorder.param_primals().size() - 1] = std::move(e); }
+
+  static thread_local Tracing* g_current;
+  Tracing* outer_;
+  void (*outer_hook_)(const nn::Parameter&);
+  runtime::KeySource keys_;
+  std::vector<Read> reads_;
+  std::unordered_map<const nn::ParameterData*, size_t> places_;
+  std::unordered_map<size_t, Compiled::Extra> known_;
+};
+thread_local Tracing* Tracing::g_current = nullptr;
+
+nb::list to_list(std::span<const Tensor> tensors) {
+  nb::list out;
+  for (const Tensor& t : tensors) out.append(nb::steal(wrap(t)));
+  return out;
+}
+
+// Traces f(list of tensors) -> list of tensors over inputs of these types. `parameters`: read in any case.
+std::shared_ptr<Compiled> trace(nb::handle f, nb::handle inputs, nb::handle parameters, const std::string& name) {
+  auto c = std::make_shared<Compiled>();
+  Tracing tracing;
+  nb::list watched;
+  for (nb::handle o : inputs) {
+    Tensor t = to_tensor(o.ptr(), "argument");
+    watched.append(nb::steal(wrap(tracing.recorder.watch(Tensor::abstract(t.dtype(), t.shape())))));
+    ++c->inputs;
+  }
+  for (nb::handle o : parameters) {
+    nn::Parameter p = parameter_of(o.ptr());
+    if (p) tracing.read(p);
+  }
+  nb::object out = f(watched);
+  std::vector<ir::Value> values;
+  for (nb::handle o : out) values.push_back(tracing.recorder.value_of(to_tensor(o.ptr(), "result")));
+  c->results = values.size();
+  for (auto& [param, value] : tracing.assigned()) {
+    values.push_back(tracing.recorder.value_of(value));
+    c->assigned.push_back(param);
+  }
+  tracing.recorder.graph().set_results(std::move(values));
+  tracing.recorder.graph().set_name(name);
+  tracing.recorder.close();
+  c->extras = tracing.extras(c->inputs);
+  for (Compiled::Extra& e : c->extras) {
+    if (e.captured && runtime::live_trace(e.captured)) c->closes_over_trace = true;
+  }
+  c->graph = tracing.recorder.graph_ptr();
+  return c;
+}
+
+bool all_plain(const Tensors& in) {
+  return std::all_of(in.begin(), in.end(), [](const Tensor& t) { return !t.trace() && t.concrete(); });
+}
+
+nb::list run(const std::shared_ptr<Compiled>& c, nb::handle inputs) {
+  Tensors in;
+  for (nb::handle o : inputs) in.push_back(to_tensor(o.ptr(), "argument"));
+  MYCEL_CHECK(in.size() == c->inputs, "{} inputs given to a graph of {}", in.size(), c->inputs);
+  for (const Compiled::Extra& e : c->extras) {
+    if (e.param) {
+      if (g_on_read) g_on_read(e.param);
+      in.push_back(e.param->value);
+    } else {
+      in.push_back(e.key ? runtime::next_key(e.op_seed) : e.captured);
+    }
+  }
+  Tensors out;
+  {
+    nb::gil_scoped_release release;
+    if (all_plain(in)) {
+      std::call_once(c->planned, [&] { c->plan = runtime::Plan::build(*c->graph); });
+      out = c->plan->run(std::move(in));
+    } else {
+      out = runtime::run_graph(*c->graph, in);
+    }
+  }
+  for (size_t i = 0; i < c->assigned.size(); ++i) c->assigned[i]->value = out[c->results + i];
+  return to_list(std::span<const Tensor>(out).first(c->results));
+}
+
+}  // namespace
+
+void bind_compiled(nb::module_& m) {
+  nb::class_<std::shared_ptr<Compiled>>(m, "Compiled")
+      .def("__call__", run, nb::arg("inputs"))
+      .def_prop_ro("reusable", [](const std::shared_ptr<Compiled>& c) { return !c->closes_over_trace; })
+      .def_prop_ro("graph", [](const std::shared_ptr<Compiled>& c) { return c->graph->str(); })
+      .def_prop_ro("plan", [](const std::shared_ptr<Compiled>& c) { return c->plan ? c->plan->str() : std::string(); });
+  m.def(
+      "trace", trace, nb::arg("fn"), nb::arg("inputs"), nb::arg("parameters"), nb::arg("name"),
+      "Traces a function of a list of tensors.");
+}
+
+}  // namespace mycel::bind

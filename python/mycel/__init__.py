@@ -1,0 +1,55 @@
+"""Mycel: an AI framework. Networks, training and operations under the names of the published API."""
+
+import os as _os
+
+from mycel import _mycel
+
+_mycel.set_package_folder(_os.path.dirname(_os.path.abspath(__file__)))
+
+from mycel import context
+from mycel.common import *
+from mycel.common import Parameter, ParameterTuple, Tensor, from_dlpack, from_numpy
+from mycel.common import get_seed, jit, jit_class, ms_class, ms_function, mutable, set_seed
+from mycel.common.dtype import dtype_to_nptype, dtype_to_pytype, get_py_obj_dtype, pytype_to_dtype
+from mycel.context import GRAPH_MODE, PYNATIVE_MODE, ParallelMode, get_context, set_context
+
+__version__ = _mycel.__version__
+
+# Subpackages and the published top-level names that live in them; loaded when first asked for.
+_SUBPACKAGES = (
+    "amp", "boost", "common", "communication", "dataset", "experimental", "mindrecord", "nn", "numpy", "ops",
+    "parallel", "profiler", "rewrite", "scipy", "train",
+)  # fmt: skip
+_HOMES = {
+    "grad": "ops",
+    "value_and_grad": "ops",
+    "vjp": "ops",
+    "jvp": "ops",
+    "vmap": "ops",
+    "Model": "train",
+    "Profiler": "profiler",
+}
+_SEARCHED = ("train", "nn", "ops", "parallel", "boost", "rewrite")
+
+
+def __getattr__(name):
+    import importlib
+    import importlib.util
+
+    if name in _SUBPACKAGES and importlib.util.find_spec(f"mycel.{name}"):
+        return importlib.import_module(f"mycel.{name}")
+    if not name.startswith("_"):
+        for home in (_HOMES[name],) if name in _HOMES else _SEARCHED:
+            if importlib.util.find_spec(f"mycel.{home}") is None:
+                continue
+            module = importlib.import_module(f"mycel.{home}")
+            if name in getattr(module, "__all__", ()) or home == _HOMES.get(name):
+                value = getattr(module, name, None)
+                if value is not None:
+                    globals()[name] = value
+                    return value
+    raise AttributeError(f"module 'mycel' has no attribute '{name}'")
+
+
+def __dir__():
+    return sorted({*(n for n in globals() if not n.startswith("_")), *_SUBPACKAGES, *_HOMES})

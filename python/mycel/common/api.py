@@ -1,0 +1,190 @@
+"""Compiled functions: `jit` traces a Python function once per signature and runs it as one plan.
+
+A signature is the dtypes and shapes of the tensors among the arguments, and the values of everything
+else. While tracing, tensors have no values: Python code that asks for one (`if x > 0:`) is an error that
+names the line. Parameters that the function reads are inputs of the plan, those that it assigns are
+updated after each run, and random ops draw fresh numbers in each run."""
+
+import functools
+import os
+import threading
+
+from mycel import _mycel
+from mycel._mycel import Tensor, entry
+from mycel.ops._transforms import flatten, unflatten
+
+_CACHE_LIMIT = 256  # signatures kept per function; the oldest goes first
+
+
+def _hashable(key):
+    """A structure key of `flatten` as something a dict can hold; unhashable constants by identity."""
+    if key is Tensor:
+        return "T"
+    kind, content = key
+    if kind is None:
+        try:
+            hash(content)
+        except TypeError:
+            return ("id", id(content))
+        return (type(content), content)
+    return (kind, tuple(_hashable(k) if kind is not dict else (k[0], _hashable(k[1])) for k in content))
+
+
+def _constant_key(t):
+    return ("const", id(t)) if t.const_arg else (t.dtype, t.shape)
+
+
+class CompiledFunction:
+    """What `jit` gives: callable like the function; `graph(*args)` shows the graph of a signature."""
+
+    def __init__(self, fn, input_signature=None, hash_args=None):
+        self.fn, self.input_signature, self.hash_args = fn, input_signature, hash_args
+        self._cache = {}
+        self._lock = threading.RLock()
+        functools.update_wrapper(self, fn)
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return self
+        bound = instance.__dict__.setdefault("_mycel_jit", {}) if hasattr(instance, "__dict__") else {}
+        if self.fn.__name__ not in bound:
+            bound[self.fn.__name__] = CompiledFunction(
+                self.fn.__get__(instance, owner), self.input_signature, self.hash_args
+            )
+        return bound[self.fn.__name__]
+
+    @property
+    def signatures(self):
+        """Number of signatures compiled."""
+        return len(self._cache)
+
+    def _check_signature(self, tensors):
+        wanted = []
+        flatten(self.input_signature, wanted)
+        if len(wanted) != len(tensors):
+            raise ValueError(f"jit: input_signature names {len(wanted)} tensors, {len(tensors)} were given")
+        for i, (want, got) in enumerate(zip(wanted, tensors)):
+            fits = want.dtype == got.dtype and want.ndim == got.ndim
+            if not fits or any(w not in (-1, g) for w, g in zip(want.shape, got.shape)):
+                raise ValueError(
+                    f"jit: tensor {i} is {got.dtype}{got.shape}, input_signature says {want.dtype}{want.shape}"
+                )
+
+    def _entry_for(self, args, kwargs):
+        tensors = []
+        key = flatten((args, kwargs), tensors)
+        if self.input_signature is not None:
+            self._check_signature(tensors)
+        signature = (_hashable(key), tuple(map(_constant_key, tensors)), _hashable((None, self.hash_args)))
+        found = self._cache.get(signature)
+        if found is None:
+            with self._lock:
+                found = self._cache.get(signature)
+                if found is None:
+                    found = self._trace(key, tensors)
+                    # Keeps what the signature knows by identity alive.
+                    found["keep"] = (args, kwargs)
+                    while len(self._cache) >= _CACHE_LIMIT:
+                        del self._cache[next(iter(self._cache))]
+                    self._cache[signature] = found
+        return found, [t for t in tensors if not t.const_arg], signature
+
+    def _trace(self, key, tensors):
+        found = {}
+
+        def flat(watched):
+            source, given = iter(watched), []
+            for t in tensors:
+                given.append(t if t.const_arg else next(source))
+            args, kwargs = unflatten(key, iter(given))
+            out = []
+            found["result"] = flatten(self.fn(*args, **kwargs), out)
+            return out
+
+        variable = [t for t in tensors if not t.const_arg]
+        parameters = _parameters_of(self.fn)
+        found["compiled"] = _mycel.trace(flat, variable, parameters, getattr(self.fn, "__name__", "main"))
+        _save_graph(found["compiled"], getattr(self.fn, "__qualname__", "main"))
+        return found
+
+    @entry
+    def __call__(self, *args, **kwargs):
+        found, tensors, signature = self._entry_for(args, kwargs)
+        if not found["compiled"].reusable:
+            # It reads a tensor of a transform around it, which is another one next time.
+            self._cache.pop(signature, None)
+        return unflatten(found["result"], iter(found["compiled"](tensors)))
+
+    @entry
+    def graph(self, *args, **kwargs):
+        """The graph for these arguments as text."""
+        return self._entry_for(args, kwargs)[0]["compiled"].graph
+
+    def __repr__(self):
+        return f"<jit {getattr(self.fn, '__qualname__', self.fn)}>"
+
+
+def _parameters_of(fn):
+    """Parameters of the network that a bound method belongs to: C++ layers read them unseen."""
+    owner = getattr(fn, "__self__", fn)
+    get = getattr(owner, "get_parameters", None)
+    return list(get()) if callable(get) else []
+
+
+_graph_count = 0
+
+
+def _save_graph(compiled, name):
+    """Writes the graph where set_context(save_graphs=True) asks for it."""
+    from mycel import context
+
+    if not context.get_context("save_graphs"):
+        return
+    global _graph_count
+    folder = context.get_context("save_graphs_path")
+    os.makedirs(folder, exist_ok=True)
+    safe = "".join(c if c.isalnum() else "_" for c in name)
+    with open(os.path.join(folder, f"{_graph_count:04d}_{safe}.ir"), "w") as f:
+        f.write(compiled.graph)
+    _graph_count += 1
+
+
+@entry
+def jit(fn=None, input_signature=None, hash_args=None, jit_config=None):
+    """Compiles a function of tensors: `@jit` or `jit(f)`.
+
+    input_signature: tensors without values (Tensor(shape=…, dtype=…)) that the arguments must match.
+    hash_args: further values that select the compiled code, as a value or a tuple.
+    """
+    if jit_config is not None:
+        raise NotImplementedError("jit: jit_config belongs to other back ends; leave it out")
+
+    def decorate(f):
+        if not callable(f):
+            raise TypeError(f"jit: a function was expected, got {type(f).__name__}")
+        return CompiledFunction(f, input_signature, hash_args)
+
+    return decorate if fn is None else decorate(fn)
+
+
+ms_function = jit
+
+
+def jit_class(cls):
+    """Marks a class whose methods may be called from compiled functions; every class may be here."""
+    if not isinstance(cls, type):
+        raise TypeError(f"jit_class: a class was expected, got {type(cls).__name__}")
+    return cls
+
+
+ms_class = jit_class
+
+
+def mutable(input_data, dynamic_len=False):
+    """The value itself: compiled functions take tensors inside tuples, lists and dicts as variables anyway."""
+    if dynamic_len:
+        raise NotImplementedError("mutable: sequences of unknown length cannot be compiled")
+    return input_data
+
+
+__all__ = ["jit", "jit_class", "ms_class", "ms_function", "mutable"]

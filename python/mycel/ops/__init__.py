@@ -1,0 +1,45 @@
+"""Operations on tensors.
+
+Functions come straight from the op records (`ops.add`), classes from the records' primitive lines
+(`ops.Add()`), what is irregular from the modules beside this one. Names are made when first asked for;
+`dir(mycel.ops)` lists all."""
+
+from mycel import _mycel
+from mycel.ops import _published, composite, primitive
+from mycel.ops._transforms import GradOperation, grad, grad_all, jvp, value_and_grad, vjp
+from mycel.ops._published import *
+from mycel.ops.composite import *
+from mycel.ops.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
+
+_functions = {}  # public function name -> record
+for _record, _, _, _alias, _internal in _mycel.records():
+    if not _internal:
+        _functions[_record] = _record
+    for _name in _alias.split():
+        _functions.setdefault(_name, _record)
+_classes = primitive.declared()
+del _record, _alias, _internal, _name
+
+
+def __getattr__(name):
+    if name in _functions:
+        value = _mycel.op(_functions[name])
+    elif name in _classes:
+        value = primitive.make_class(name, *_classes[name])
+    elif name in ("functional", "operations"):
+        import importlib
+
+        value = importlib.import_module(f"mycel.ops.{name}")
+    else:
+        import difflib
+
+        near = difflib.get_close_matches(name, __dir__(), 1)
+        hint = f"\n  Did you mean '{near[0]}'?" if near else ""
+        raise AttributeError(f"mycel.ops has no '{name}'{hint}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    own = [n for n in globals() if not n.startswith("_")]
+    return sorted({*own, *_functions, *_classes})
