@@ -76,7 +76,8 @@ class CompiledFunction:
             fits = want.dtype == got.dtype and want.ndim == got.ndim
             if not fits or any(w not in (-1, g) for w, g in zip(want.shape, got.shape)):
                 raise ValueError(
-                    f"jit: tensor {i} is {got.dtype}{got.shape}, input_signature says {want.dtype}{want.shape}"
+                    f"jit: tensor {i} is {got.dtype}{got.shape}, "
+                    f"input_signature says {want.dtype}{want.shape}"
                 )
 
     def _entry_for(self, args, kwargs):

@@ -162,7 +162,8 @@ def _cast_for(parameter, tensor):
     ):
         return tensor.astype(parameter.dtype)
     raise TypeError(
-        f"Parameter '{parameter.name}' is {parameter.dtype}; a {tensor.dtype} cannot be assigned to it"
+        f"Parameter '{parameter.name}' is {parameter.dtype}; "
+        f"a {tensor.dtype} cannot be assigned to it"
         "\n  Convert it first: value.astype(parameter.dtype)."
     )
 

@@ -173,7 +173,8 @@ def assign_value(self, value):
     value = value if isinstance(value, Tensor) else Tensor(value, self.dtype)
     if value.shape != self.shape or value.dtype != self.dtype:
         raise ValueError(
-            f"assign_value: {value.dtype}{value.shape} cannot take the place of {self.dtype}{self.shape}"
+            f"assign_value: {value.dtype}{value.shape} cannot take the place of "
+            f"{self.dtype}{self.shape}"
         )
     self[...] = value
     return self

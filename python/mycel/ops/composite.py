@@ -39,7 +39,8 @@ def _type_name(kind):
     if isinstance(kind, str):
         if kind not in _TYPE_NAMES:
             raise ValueError(
-                f"MultitypeFuncGraph.register: '{kind}' is no type name\n  Allowed: {', '.join(_TYPE_NAMES)}."
+                f"MultitypeFuncGraph.register: '{kind}' is no type name"
+                f"\n  Allowed: {', '.join(_TYPE_NAMES)}."
             )
         return kind
     if isinstance(kind, mstype.TensorType):
