@@ -105,4 +105,6 @@ class Args {
   std::vector<Arg> values_;
 };
 
+std::shared_ptr<const Signature> signature_of(const InitDef& def);
+
 }  // namespace mycel::nn

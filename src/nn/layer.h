@@ -113,9 +113,6 @@ class Layer final : public Cell {
 // A layer by its name. AttributeError with the name that was meant when there is none.
 std::shared_ptr<Layer> make(const std::string& name, std::vector<Arg> positional = {},
                             const NamedArgs& named = {});
-inline std::shared_ptr<Layer> make(const std::string& name, const NamedArgs& named) {
-  return make(name, std::vector<Arg>{}, named);
-}
 
 // A copy with parameters of its own that hold the same values; children that are layers are copied too.
 std::shared_ptr<Layer> clone(const Layer& layer);

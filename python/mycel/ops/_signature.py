@@ -6,7 +6,8 @@ _KIND = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
 def of(op) -> inspect.Signature:
-    """The signature of an op object. Once a parameter has a default, those behind it show one too."""
+    """The signature of an op object. Once a parameter has a default, those behind it show one
+    too."""
     parameters, optional = [], False
     for name, kind, has_default, default in op.parameters:
         optional |= has_default

@@ -1,4 +1,5 @@
-"""Primitive classes: the published form of an op that is constructed with attributes and then called.
+"""Primitive classes: the published form of an op that is constructed with attributes and then
+called.
 
 The classes are made from the records' primitive lines: "ReduceSum(keep_dims)" becomes a class whose
 constructor takes keep_dims and whose call takes the operands and the other attributes."""
@@ -37,7 +38,8 @@ class Primitive(PrimitiveBase):
         return {**self._fixed, **self.__dict__.get("_attrs", {})}
 
     def add_prim_attr(self, name, value):
-        """Sets a further attribute, for the planner and for subclasses to read; gives the primitive."""
+        """Sets a further attribute, for the planner and for subclasses to read; gives the
+        primitive."""
         self.__dict__.setdefault("_attrs", {})[name] = value
         self.__dict__[name] = value
         return self
@@ -62,7 +64,8 @@ class Primitive(PrimitiveBase):
         return self.add_prim_attr("stage", stage)
 
     def recompute(self, mode=True):
-        """Whether the backward pass computes the result again instead of keeping it; gives the primitive."""
+        """Whether the backward pass computes the result again instead of keeping it; gives the
+        primitive."""
         return self.add_prim_attr("recompute", bool(mode))
 
     def set_device(self, device_target):
@@ -101,8 +104,8 @@ def _restore(cls, record, names, fixed, state):
 
 
 class PrimitiveWithInfer(Primitive):
-    """Base of users' own primitives that say the type of their result in infer_shape and infer_dtype;
-    they define __call__ or are used through ops.Custom."""
+    """Base of users' own primitives that say the type of their result in infer_shape and
+    infer_dtype; they define __call__ or are used through ops.Custom."""
 
 
 class PrimitiveWithCheck(Primitive):
@@ -143,7 +146,12 @@ def declared():
 def make_class(name, record, fixed):
     """The class of one primitive form."""
     op = _mycel.op(record)
-    attrs = {"_record": record, "_fixed_names": fixed, "__doc__": op.__doc__, "__module__": "mycel.ops"}
+    attrs = {
+        "_record": record,
+        "_fixed_names": fixed,
+        "__doc__": op.__doc__,
+        "__module__": "mycel.ops",
+    }
     cls = type(name, (Primitive,), attrs)
     defaults = {n: (has, d) for n, _, has, d in op.parameters}
     cls.__signature__ = inspect.Signature(

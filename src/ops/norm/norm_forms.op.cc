@@ -106,22 +106,6 @@ constexpr OpDef kRmsNorm = check({
     .cases = "x[3, 5] [2, 3, 5]; gamma[5]; bad gamma[4]",
 });
 
-constexpr OpDef kL2Normalize = check({
-    .name = "l2_normalize",
-    .doc = "x / sqrt(max(Σ x², epsilon)) over the axes.",
-    .in = {"x: float"},
-    .attr = {"axis: int[] = 0", "epsilon: float = 1e-4"},
-    .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          Value x = e.x(0);
-          Value sum = kReduceSum({x * x}, {e.attrs["axis"], true});
-          e.result(x * kRsqrt({kMaximum({sum, number(sum, e.attrs.real("epsilon"))})}));
-        },
-    .cases = "x[3, 4]; axis = 0 1 -1 [0, 1]; bad axis = 2",
-    .primitive = "L2Normalize(axis, epsilon)",
-});
-
 constexpr OpDef kLrn = check({
     .name = "lrn",
     .doc = "Local response normalisation across channels: y = x / (bias + alpha Σ x²)^beta, the sum over depth_radius "
@@ -137,7 +121,7 @@ constexpr OpDef kLrn = check({
 });
 
 void register_norm_forms() {
-  ir::register_ops({&kGroupNorm, &kInstanceNorm, &kRmsNorm, &kL2Normalize, &kLrn});
+  ir::register_ops({&kGroupNorm, &kInstanceNorm, &kRmsNorm, &kLrn});
 }
 
 }  // namespace mycel::ops
