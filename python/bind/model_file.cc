@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "bind/convert.h"
 #include "bind/nn.h"
 #include "bind/tensor_object.h"
