@@ -37,7 +37,8 @@ struct Entry {
 
 struct Cache {
   std::vector<std::unique_ptr<Entry>> entries;
-  Entry* buckets[kBuckets] = {};
+  // On the heap: thread-local storage of a library that Python loads late is scarce.
+  std::vector<Entry*> buckets = std::vector<Entry*>(kBuckets);
   DispatchStats stats;
 };
 Cache& cache() {
@@ -343,7 +344,7 @@ DispatchStats dispatch_stats() {
 
 void clear_dispatch_cache() {
   Cache& c = cache();
-  std::fill(std::begin(c.buckets), std::end(c.buckets), nullptr);
+  std::fill(c.buckets.begin(), c.buckets.end(), nullptr);
   c.entries.clear();
 }
 
