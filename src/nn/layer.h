@@ -125,6 +125,7 @@ std::shared_ptr<const Signature> signature_of(const LayerDef& def);
 using LayerDefs = std::vector<const LayerDef*>;
 LayerDefs activation_layers();
 LayerDefs basic_layers();
+LayerDefs combined_layers();
 LayerDefs conv_layers();
 LayerDefs embedding_layers();
 LayerDefs image_layers();
@@ -133,6 +134,7 @@ LayerDefs math_layers();
 LayerDefs norm_layers();
 LayerDefs padding_layers();
 LayerDefs pool_layers();
+LayerDefs recurrent_layers();
 LayerDefs schedule_layers();
 
 }  // namespace mycel::nn
