@@ -439,7 +439,8 @@ def _extreme(self, record, pair, axis, keepdims, initial, where, return_indices)
     if return_indices:
         if axis is None:
             x, axis = x.reshape(-1), 0
-        return getattr(ops, pair)(x, axis=axis, keep_dims=keepdims)
+        index, value = getattr(ops, pair)(x, axis=axis, keep_dims=keepdims)
+        return value, index
     result = _mycel.op("reduce_" + record)(x, _axes(axis), keepdims)
     if initial is not None:
         result = (ops.maximum if record == "max" else ops.minimum)(result, initial)

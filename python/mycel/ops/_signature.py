@@ -2,6 +2,8 @@
 
 import inspect
 
+from mycel import _mycel
+
 _KIND = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
@@ -17,3 +19,8 @@ def of(op) -> inspect.Signature:
             shown = default if optional else inspect.Parameter.empty
             parameters.append(inspect.Parameter(name, _KIND, default=shown))
     return inspect.Signature(parameters)
+
+
+def restore(name):
+    """The op of a name: what a pickled op becomes again."""
+    return _mycel.op(name)
