@@ -109,7 +109,7 @@ Tensors Layer::construct(Inputs inputs) {
     type_error("{}: takes {}{} tensors, got {}", def.name, required_,
                allowed_ == required_ ? "" : fmt::format(" to {}", allowed_), count);
   }
-  return def.construct.fn(*this, inputs);
+  return def.construct(*this, inputs);
 }
 
 std::string Layer::extra_repr() const {

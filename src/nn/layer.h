@@ -26,20 +26,20 @@ namespace mycel::nn {
 
 class Layer;
 
-// What a layer computes; a lambda that gives one tensor or several.
+// What a layer computes: a lambda or a function that gives one tensor or several.
 struct LayerRule {
-  Tensors (*fn)(Layer&, Inputs) = nullptr;
+  Tensor (*one)(Layer&, Inputs) = nullptr;
+  Tensors (*many)(Layer&, Inputs) = nullptr;
   constexpr LayerRule() = default;
   template <typename F>
-    requires std::is_invocable_v<F, Layer&, Inputs>
-  constexpr LayerRule(F)  // NOLINT(google-explicit-constructor)
-      : fn([](Layer& l, Inputs x) -> Tensors {
-          if constexpr (std::is_same_v<std::invoke_result_t<F, Layer&, Inputs>, Tensor>) {
-            return {F{}(l, x)};
-          } else {
-            return F{}(l, x);
-          }
-        }) {}
+    requires std::is_convertible_v<F, Tensor (*)(Layer&, Inputs)>
+  constexpr LayerRule(F f) : one(f) {}  // NOLINT(google-explicit-constructor)
+  template <typename F>
+    requires std::is_convertible_v<F, Tensors (*)(Layer&, Inputs)>
+  constexpr LayerRule(F f) : many(f) {}  // NOLINT(google-explicit-constructor)
+
+  constexpr bool set() const { return one || many; }
+  Tensors operator()(Layer& l, Inputs x) const { return one ? Tensors{one(l, x)} : many(l, x); }
 };
 
 struct LayerDef {
@@ -70,7 +70,7 @@ consteval LayerDef check(LayerDef d) {
       record_error::a_layer_argument_must_read__name_colon_type();
     }
   }
-  if (!d.construct.fn) record_error::the_layer_computes_nothing__write_construct();
+  if (!d.construct.set()) record_error::the_layer_computes_nothing__write_construct();
   return d;
 }
 
