@@ -253,6 +253,9 @@ class Maker {
         int attr = op_.attr_index(it->first);
         bool whole = attr < 0 || op_.attrs[attr].kind == ir::AttrKind::kInt;
         if (attr >= 0 && op_.attrs[attr].kind == ir::AttrKind::kBool) env[it->first] = it->second == "True";
+        if (attr >= 0 && op_.attrs[attr].kind == ir::AttrKind::kFloat && it->second != "None") {
+          number_into(env, it->first, ir::Attr(parse_number(it->second)));
+        }
         if (whole && it->second != "None" && known) env[it->first] = evaluate(it->second, env);
         it = !whole || it->second == "None" || known ? open.erase(it) : std::next(it);
       }
@@ -263,6 +266,7 @@ class Maker {
   static void number_into(Env& env, const std::string& name, const ir::Attr& v) {
     if (v.is<int64_t>()) env[name] = v.integer();
     if (v.is<bool>()) env[name] = v.boolean();
+    if (v.is<double>() && v.real() == std::trunc(v.real())) env[name] = static_cast<int64_t>(v.real());
   }
 
   bool holds(const std::string& condition, const Env& env) const {

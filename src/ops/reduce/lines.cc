@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace mycel::ops {
 
 using loops::Buf;
@@ -18,12 +20,14 @@ int axis_of(ir::LoopCtx& c) {
   return rank == 0 ? 0 : normalize_axis(c.attrs.integer("axis"), rank, c.op.name.c_str());
 }
 
-Lines::Lines(ir::LoopCtx& c, int axis) : c_(c) {
+Lines::Lines(ir::LoopCtx& c, int axis, std::initializer_list<DType> values) : c_(c) {
   const Shape& s = c.in_type(0).shape;
   if (s.rank() == 0) return;
   outer_ = s.size(0, axis);
   length_ = s[axis];
   inner_ = s.size(axis + 1, s.rank());
+  if (inner_ == 1) return;
+  for (DType d : values) scratch_.push_back(c.nest.scratch(d, outer_ * inner_));
 }
 
 void Lines::each(const std::function<void(LineWalk&)>& body) {
@@ -47,7 +51,11 @@ void Lines::each(const std::function<void(LineWalk&)>& body) {
 LineWalk::LineWalk(Lines& lines, Val base, Val first_line, Val count)
     : lines_(lines), nest_(lines.c_.nest), base_(base), first_line_(first_line), count_(count), single_(lines.inner_ == 1) {}
 
-Buf LineWalk::scratch(DType dtype) { return nest_.scratch(dtype, lines_.outer_ * lines_.inner_); }
+Buf LineWalk::scratch(DType dtype) {
+  MYCEL_CHECK(lines_.taken_ < lines_.scratch_.size() && lines_.scratch_[lines_.taken_].dtype == dtype,
+              "per-line value {} of {} was not declared as {}", lines_.taken_, nest_.name(), name_of(dtype));
+  return lines_.scratch_[lines_.taken_++];
+}
 
 void LineWalk::over(LoopKind along, const std::function<void(Lines::At)>& body, bool reverse) {
   Val length = nest_.number(lines_.length_);

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
+#include <vector>
 
 #include "ir/loop_rule.h"
 #include "loops/nest.h"
@@ -25,8 +27,9 @@ class Lines {
   using Term = std::function<loops::Val(At)>;
   using Merge = std::function<loops::Val(loops::Val, loops::Val)>;
 
-  // Lines of operand 0 of `c` along `axis`.
-  Lines(ir::LoopCtx& c, int axis);
+  // Lines of operand 0 of `c` along `axis`. `values`: dtypes of the per-line values that the body will ask
+  // for (fold, map, scan), in that order: their memory is declared before the stage begins.
+  Lines(ir::LoopCtx& c, int axis, std::initializer_list<DType> values);
   // One parallel stage; `body` describes what is done with one line (or a block of them).
   void each(const std::function<void(LineWalk&)>& body);
 
@@ -34,6 +37,8 @@ class Lines {
   friend class LineWalk;
   ir::LoopCtx& c_;
   int64_t outer_ = 1, length_ = 1, inner_ = 1;
+  std::vector<loops::Buf> scratch_;
+  size_t taken_ = 0;
 };
 
 class LineWalk {

@@ -169,7 +169,7 @@ constexpr OpDef kArgmax = check({
     .shard = "... -> ... : whole(dim)",
     .expand = [](Expansion& e) { expand_position(e, kArgmaxAxis, "dim", "keepdim"); },
     .cases = "dtypes bool int8 int32 int64 uint8 float16 bfloat16 float32 float64; input[2, 3, 4]; dim = None 0 -1; "
-             "keepdim = False True; bad dim = 3; at ([[1, 2], [7, 3]]) -> 2 | input[]",
+             "keepdim = False True; bad dim = 3; at ([[1, 2], [7, 3]]) -> 2 | input[]; dim = None",
     .method = "argmax",
 });
 
@@ -182,7 +182,7 @@ constexpr OpDef kArgmin = check({
     .shard = "... -> ... : whole(axis)",
     .expand = [](Expansion& e) { expand_position(e, kArgminAxis, "axis", "keepdims"); },
     .cases = "dtypes bool int8 int32 int64 uint8 float16 bfloat16 float32 float64; input[2, 3, 4]; axis = None 0 -1; "
-             "keepdims = False True; bad axis = 3; at ([[4, 2], [1, 3]]) -> 2 | input[]",
+             "keepdims = False True; bad axis = 3; at ([[4, 2], [1, 3]]) -> 2 | input[]; axis = None",
     .method = "argmin",
 });
 
@@ -198,7 +198,7 @@ constexpr OpDef kArgmaxWithValue = check({
       fetch(e, kArgmaxAxis, e.attrs.integer("axis"), e.attrs.boolean("keep_dims"), false);
     },
     .cases = "x in distinct(-2, 2); x[2, 3, 4]; axis = 0 1 -1; keep_dims = False True; bad axis = 3; "
-             "at ([1, 5, 2]) -> 1, 5 | x[]",
+             "at ([1, 5, 2]) -> 1, 5 | x[]; axis = 0",
     .primitive = "ArgMaxWithValue(axis, keep_dims)",
     .method = "argmax_with_value",
 });
@@ -215,7 +215,7 @@ constexpr OpDef kArgminWithValue = check({
       fetch(e, kArgminAxis, e.attrs.integer("axis"), e.attrs.boolean("keep_dims"), false);
     },
     .cases = "x in distinct(-2, 2); x[2, 3, 4]; axis = 0 1 -1; keep_dims = False True; bad axis = 3; "
-             "at ([5, 1, 2]) -> 1, 1 | x[]",
+             "at ([5, 1, 2]) -> 1, 1 | x[]; axis = 0",
     .primitive = "ArgMinWithValue(axis, keep_dims)",
     .method = "argmin_with_value",
 });

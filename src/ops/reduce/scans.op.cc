@@ -44,7 +44,7 @@ template <bool product>
 void scan_loops(LoopCtx& c) {
   DType d = computed(c.out_type().dtype);
   bool exclusive = c.attrs.boolean("exclusive");
-  Lines lines(c, axis_of(c));
+  Lines lines(c, axis_of(c), {d});
   lines.each([&](LineWalk& w) {
     w.scan(d, product ? 1.0 : 0.0, c.attrs.boolean("reverse"), [&](Lines::At at, Val before) {
       Val x = cast(c.nest.load(c.in(0), at.offset), d);
@@ -62,7 +62,7 @@ void linear_scan_loops(LoopCtx& c) {
   const Shape& s = c.in_type(0).shape;
   int axis = axis_of(c);
   int64_t stride = s.rank() == 0 ? 1 : s.size(axis + 1, s.rank());
-  Lines lines(c, axis);
+  Lines lines(c, axis, {d});
   lines.each([&](LineWalk& w) {
     Val step = c.nest.number(stride), last = c.nest.number((s.rank() == 0 ? 1 : s[axis]) - 1);
     w.scan(d, 0.0, reverse, [&](Lines::At at, Val before) {
@@ -116,7 +116,7 @@ template <bool largest>
 void running_index_loops(LoopCtx& c) {
   DType d = computed(c.in_type(0).dtype);
   if (is_bool(d)) d = DType::kUInt8;
-  Lines lines(c, axis_of(c));
+  Lines lines(c, axis_of(c), {d, DType::kInt64});
   lines.each([&](LineWalk& w) {
     w.scan2(d, 0.0, DType::kInt64, 0, false, [&](Lines::At at, Val* running) {
       Val x = cast(c.nest.load(c.in(0), at.offset), d);
@@ -298,7 +298,7 @@ constexpr OpDef kCumulativeLogsumexp = check({
     .loops = [](LoopCtx& c) {
       DType d = computed(c.out_type().dtype);
       bool exclusive = c.attrs.boolean("exclusive");
-      Lines lines(c, axis_of(c));
+      Lines lines(c, axis_of(c), {d});
       lines.each([&](LineWalk& w) {
         w.scan(d, -HUGE_VAL, c.attrs.boolean("reverse"), [&](Lines::At at, Val before) {
           Val x = c.nest.load(c.in(0), at.offset);
@@ -309,8 +309,10 @@ constexpr OpDef kCumulativeLogsumexp = check({
         });
       });
     },
-    .cases = "x[2, 3, 4]; axis = 0 1 -1; exclusive = False True; reverse = False True; bad axis = 3; "
-             "at ([0, 0, 0]) -> [0, 0.69314718055994531, 1.0986122886681098]; at ([-inf, 1]) -> [-inf, 1] | x[]; axis = 0",
+    .cases = "x[2, 3, 4]; axis = 0 1 -1; reverse = False True; bad axis = 3; "
+             "at ([0, 0, 0]) -> [0, 0.69314718055994531, 1.0986122886681098]; at ([-inf, 1]) -> [-inf, 1] | x[]; axis = 0 | exclusive = "
+             "True; at ([0, 0, 0]) -> [-inf, 0, 0.69314718055994531]; skip grad: the first sum is -inf; skip grad2: as for "
+             "grad",
     .primitive = "CumulativeLogsumexp(exclusive, reverse)",
 });
 

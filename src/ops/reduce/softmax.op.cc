@@ -148,7 +148,7 @@ constexpr OpDef kLogsumexp = check({
     },
     .cases = "input[2, 3, 4]; axis = [] 0 -1 [0, 2]; keep_dims = False True; bad axis = 3; "
              "at ([1, 2, 3]) -> 3.4076059644443801; at ([1000, 1000]) -> 1000.6931471805599; at ([-inf, -inf]) -> -inf "
-             "| input[]",
+             "| input[]; axis = []",
     .onnx = "ReduceLogSumExp",
     .method = "logsumexp",
 });

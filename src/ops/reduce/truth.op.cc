@@ -39,7 +39,7 @@ constexpr OpDef kReduceAll = check({
     .grad = no_gradient("the result is bool"),
     .loops = truth_loops<true>,
     .cases = "input in {0, 1, 1, 1}; input[2, 3, 4]; axis = [] None 0 -1 [0, 2]; keep_dims = False True; "
-             "at ([1, 2, 3]) -> 1; at ([1, 0, 3]) -> 0; bad axis = 3 | input[]",
+             "at ([1, 2, 3]) -> 1; at ([1, 0, 3]) -> 0; bad axis = 3 | input[]; axis = []",
     .primitive = "ReduceAll(keep_dims)",
     .method = "all",
     .alias = "all",
@@ -55,7 +55,7 @@ constexpr OpDef kReduceAny = check({
     .grad = no_gradient("the result is bool"),
     .loops = truth_loops<false>,
     .cases = "input in {0, 0, 0, 1}; input[2, 3, 4]; axis = [] None 0 -1 [0, 2]; keep_dims = False True; "
-             "at ([0, 0, 3]) -> 1; at ([0, 0]) -> 0; bad axis = 3 | input[]",
+             "at ([0, 0, 3]) -> 1; at ([0, 0]) -> 0; bad axis = 3 | input[]; axis = []",
     .primitive = "ReduceAny(keep_dims)",
     .method = "any",
     .alias = "any",
@@ -78,7 +78,7 @@ constexpr OpDef kCountNonzero = check({
                                 .merge = [](auto a, auto b) { return a + b; }});
     },
     .cases = "x in {0, 1, 2}; x[2, 3, 4]; axis = [] 0 [0, 2]; keep_dims = False True; dtype = int32 int64; "
-             "at ([1, 0, 3]) -> 2 | x[]",
+             "at ([1, 0, 3]) -> 2 | x[]; axis = []",
     .primitive = "CountNonZero",
 });
 
