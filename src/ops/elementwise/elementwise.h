@@ -51,6 +51,8 @@ Value cast_to(Value v, DType dtype);
 Value where(Value condition, Value a, Value b);
 Value where(Value condition, Value a, double b);
 Value where(Value condition, double a, Value b);
+// Ones of the type of a float v, through which no gradient flows.
+Value ones_of(Value v);
 // A constant of v's dtype.
 Value number(Value like, double v);
 Value greater(Value a, double b);
