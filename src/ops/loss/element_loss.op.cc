@@ -264,22 +264,12 @@ constexpr OpDef kMultilabelSoftMarginLoss = check({
     .cases = "target in {0, 1}; weight in (0.5, 2); reduction = none mean sum; bad target[2, 5]",
 });
 
-constexpr OpDef kL2Loss = check({
-    .name = "l2_loss",
-    .doc = "Half the sum of squares.",
-    .in = {"input_x: float"},
-    .shard = "none",
-    .expand = [](Expansion& e) { e.result(kReduceSum({e.x(0) * e.x(0)}) * 0.5); },
-    .cases = "at ([1, 2]) -> 2.5",
-    .primitive = "L2Loss()",
-});
-
 #undef MYCEL_REDUCTION
 
 void register_element_losses() {
   ir::register_ops({&kMseLoss, &kL1Loss, &kSmoothL1Loss, &kHuberLoss, &kBinaryCrossEntropy,
                     &kBinaryCrossEntropyWithLogits, &kSigmoidCrossEntropyWithLogits, &kKlDiv, &kGaussianNllLoss,
-                    &kPoissonNllLoss, &kSoftMarginLoss, &kMultilabelSoftMarginLoss, &kL2Loss});
+                    &kPoissonNllLoss, &kSoftMarginLoss, &kMultilabelSoftMarginLoss});
 }
 
 }  // namespace mycel::ops

@@ -13,6 +13,6 @@ extern const OpDef kLayerNorm;        // results y, mean, variance
 extern const OpDef kLayerNormDx;      // results dx, dgamma, dbeta
 extern const OpDef kBatchNormTrain;   // results y, mean, variance (of the batch, biased)
 extern const OpDef kBatchNormTrainDx; // results dx, dscale, doffset
-extern const OpDef kBatchNorm, kGroupNorm, kInstanceNorm, kRmsNorm, kL2Normalize, kLrn;
+extern const OpDef kBatchNorm, kGroupNorm, kInstanceNorm, kRmsNorm, kLrn;
 
 }  // namespace mycel::ops

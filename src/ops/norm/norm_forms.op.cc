@@ -71,7 +71,7 @@ constexpr OpDef kGroupNorm = check({
     .doc = "Normalises num_groups groups of channels of each sample to mean 0 and variance 1, then multiplies by weight "
            "and adds bias per channel.",
     .in = {"input: float[n, c, h, w]", "weight?: float[c]", "bias?: float[c]"},
-    .attr = {"num_groups: int", "eps: float = 1e-5"},
+    .attr = {"num_groups: int = 1", "eps: float = 1e-5"},
     .shard = "none",
     .expand = [](Expansion& e) { normalise_groups(e, e.attrs.integer("num_groups"), e.attrs.real("eps")); },
     .cases = "input[2, 4, 3, 2] [2, 4, 5]; c = 4; num_groups = 1 2; fd 1e-5; bad num_groups = 3; bad weight[3] | input[2, "
@@ -106,22 +106,6 @@ constexpr OpDef kRmsNorm = check({
     .cases = "x[3, 5] [2, 3, 5]; gamma[5]; bad gamma[4]",
 });
 
-constexpr OpDef kL2Normalize = check({
-    .name = "l2_normalize",
-    .doc = "x / sqrt(max(Σ x², epsilon)) over the axes.",
-    .in = {"x: float"},
-    .attr = {"axis: int[] = 0", "epsilon: float = 1e-4"},
-    .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          Value x = e.x(0);
-          Value sum = kReduceSum({x * x}, {e.attrs["axis"], true});
-          e.result(x * kRsqrt({kMaximum({sum, number(sum, e.attrs.real("epsilon"))})}));
-        },
-    .cases = "x[3, 4]; axis = 0 1 -1 [0, 1]; bad axis = 2",
-    .primitive = "L2Normalize(axis, epsilon)",
-});
-
 constexpr OpDef kLrn = check({
     .name = "lrn",
     .doc = "Local response normalisation across channels: y = x / (bias + alpha Σ x²)^beta, the sum over depth_radius "
@@ -137,7 +121,7 @@ constexpr OpDef kLrn = check({
 });
 
 void register_norm_forms() {
-  ir::register_ops({&kGroupNorm, &kInstanceNorm, &kRmsNorm, &kL2Normalize, &kLrn});
+  ir::register_ops({&kGroupNorm, &kInstanceNorm, &kRmsNorm, &kLrn});
 }
 
 }  // namespace mycel::ops
