@@ -12,8 +12,9 @@ using loops::Val;
 
 namespace {
 
-
-DType computed(DType d) { return d == DType::kFloat16 || d == DType::kBFloat16 ? DType::kFloat32 : d; }
+DType computed(DType d) {
+  return d == DType::kFloat16 || d == DType::kBFloat16 ? DType::kFloat32 : d;
+}
 
 // The accuracy that the result keeps; x is brought to it before anything is computed.
 DType work_dtype(ir::LoopCtx& c) { return computed(c.out_type().dtype); }
