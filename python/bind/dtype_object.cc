@@ -26,7 +26,7 @@ std::string python_name(DType t) {
 // "Float32", "Bool", "UInt8": the spelling of messages in the published API.
 std::string title(DType t) {
   std::string s(name_of(t));
-  if (s.starts_with("uint")) return "UI" + s.substr(1);
+  if (s.starts_with("uint")) return "UI" + s.substr(2);
   if (s.starts_with("bfloat")) return "BF" + s.substr(2);
   s[0] = static_cast<char>(std::toupper(s[0]));
   return s;
@@ -49,13 +49,10 @@ PyObject* dtype_name(PyObject* self, void*) {
 PyObject* dtype_itemsize(PyObject* self, void*) { return PyLong_FromSize_t(size_of(code_of(self))); }
 
 PyObject* dtype_reduce(PyObject* self, PyObject*) {
-  return guarded([&] {
-    nb::object get = nb::module_::import_("mycel._mycel").attr("dtype");
-    return nb::make_tuple(get, nb::make_tuple(std::string(name_of(code_of(self))))).release().ptr();
-  });
+  return PyUnicode_FromString(python_name(code_of(self)).c_str());
 }
 
-PyMethodDef dtype_methods[] = {{"__reduce__", dtype_reduce, METH_NOARGS, "Pickles as its name."},
+PyMethodDef dtype_methods[] = {{"__reduce__", dtype_reduce, METH_NOARGS, "Pickles as its global name."},
                                {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef dtype_getset[] = {
     {"name", dtype_name, nullptr, "The name as NumPy spells it.", nullptr},

@@ -121,6 +121,7 @@ void bind_nn_layers(nb::module_& m) {
            })
       .def("__repr__", &nn::Init::str);
   m.def("make_init", make_init);
+  m.def("make_init_by_name", [](const std::string& name) { return nn::Init(name); });
   m.def("init_from_function", init_from_function);
   m.def("init_from_number", [](double v) { return nn::Init(v); });
   m.def("initializer_records", initializer_records);

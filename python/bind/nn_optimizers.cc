@@ -1,5 +1,6 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "base/error.h"
 #include "bind/convert.h"
@@ -7,17 +8,12 @@
 #include "bind/tensor_object.h"
 #include "nn/optimizer.h"
 #include "nn/train_step.h"
+#include "runtime/trace.h"
 
 namespace mycel::bind {
 namespace {
 
 using nn::Optimizer;
-
-const nn::ArgSpec& schedule_spec(const char* name) {
-  static const nn::Signature rate("learning_rate", {"learning_rate: schedule"});
-  static const nn::Signature decay("weight_decay", {"weight_decay: schedule"});
-  return std::string_view(name) == "learning_rate" ? rate.specs()[0] : decay.specs()[0];
-}
 
 std::vector<nn::Parameter> parameters_of(nb::handle list, const std::string& owner) {
   std::vector<nn::Parameter> out;
@@ -36,16 +32,13 @@ std::vector<nn::ParamGroup> groups_of(nb::handle list, const std::string& owner)
     nb::tuple t = nb::borrow<nb::tuple>(entry);
     nn::ParamGroup g;
     g.params = parameters_of(t[0], owner);
-    auto value = [&](int i, const char* name) {
-      static const nn::Signature rate("parameter group", {"lr: schedule"});
-      static const nn::Signature decay("parameter group", {"weight_decay: schedule"});
-      const nn::Signature& s = i == 1 ? rate : decay;
-      nb::object o = t[i];
-      (void)name;
+    static const nn::Signature rate("parameter group", {"lr: schedule"});
+    static const nn::Signature decay("parameter group", {"weight_decay: schedule"});
+    auto value = [](const nn::Signature& s, nb::object o) {
       return to_args(s, nb::make_tuple(o), nb::handle()).positional[0];
     };
-    if (!t[1].is_none()) g.lr = value(1, "lr");
-    if (!t[2].is_none()) g.weight_decay = value(2, "weight_decay");
+    if (!t[1].is_none()) g.lr = value(rate, t[1]);
+    if (!t[2].is_none()) g.weight_decay = value(decay, t[2]);
     g.grad_centralization = nb::cast<bool>(t[3]);
     out.push_back(std::move(g));
   }
@@ -92,40 +85,55 @@ nb::list as_list(const Tensors& tensors) {
   return out;
 }
 
-// A training step: the network's result(s); parameters and optimizer states are updated.
-nb::object train_step(nb::handle network, Optimizer& optimizer, nb::handle inputs, nb::handle seeds,
-                      nb::handle reduce) {
-  touch_all(optimizer);
-  nn::CellPtr cell = to_cell(network);
-  Tensors in = to_tensors(inputs, "TrainOneStepCell"), seed = to_tensors(seeds, "TrainOneStepCell: 'sens'");
-  nn::GradientRule rule;
-  if (!reduce.is_none()) {
-    auto held = std::make_shared<Held>(reduce.ptr());
-    rule = [held](Tensors grads) {
-      nb::gil_scoped_acquire gil;
-      nb::tuple t(as_list(grads));
-      return to_tensors(nb::handle(held->get())(t), "grad_reducer");
-    };
+// ([results], [gradients of the parameters]) of a Python function on a list of tensors. sens: a number, a
+// tensor or None, see nn/train_step.h.
+nb::tuple value_and_grads(nb::handle forward, nb::handle inputs, nb::handle parameters, nb::handle sens) {
+  std::vector<nn::Parameter> params = parameters_of(parameters, "TrainOneStepCell");
+  for (const nn::Parameter& p : params) {
+    if (g_on_read) g_on_read(p);
   }
-  Tensors out;
+  Tensor scale;
+  if (!sens.is_none()) {
+    scale = is_tensor(sens.ptr()) ? value_of(sens.ptr()) : to_tensor(sens.ptr(), DType::kFloat32, "sens");
+    if (!is_tensor(sens.ptr()) && scale.rank() == 0 && scale.item() == 1) scale = Tensor();
+  }
+  auto held = std::make_shared<Held>(forward.ptr());
+  runtime::Fn fn = [held](std::span<const Tensor> in) {
+    nb::gil_scoped_acquire gil;
+    nb::object out = nb::handle(held->get())(as_list(Tensors(in.begin(), in.end())));
+    return to_tensors(out, "the network's result");
+  };
+  Tensors in = to_tensors(inputs, "TrainOneStepCell");
+  nn::ValueAndGrads r;
   {
     nb::gil_scoped_release release;
-    out = nn::train_step(*cell, optimizer, in, seed, rule);
+    r = nn::value_and_grads(fn, params, in, scale);
   }
-  return from_tensors(out);
+  return nb::make_tuple(as_list(r.values), as_list(r.grads));
+}
+
+template <typename F>
+void update(Optimizer& o, nb::handle gradients, F f) {
+  touch_all(o);
+  Tensors g = to_tensors(gradients, o.def.name);
+  nb::gil_scoped_release release;
+  f(g);
 }
 
 }  // namespace
 
 void bind_nn_optimizers(nb::module_& m) {
   nb::class_<Optimizer>(m, "Optimizer", "An optimizer that is computed in C++.")
-      .def("step",
-           [](Optimizer& o, nb::handle gradients) {
-             touch_all(o);
-             Tensors g = to_tensors(gradients, o.def.name);
-             nb::gil_scoped_release release;
-             o.step(g);
+      .def("step", [](Optimizer& o, nb::handle g) { update(o, g, [&](const Tensors& t) { o.step(t); }); })
+      .def("step_unless",
+           [](Optimizer& o, const Tensor& skip, nb::handle g) {
+             update(o, g, [&](const Tensors& t) { o.step_unless(skip, t); });
            })
+      .def("lars_step",
+           [](Optimizer& o, nb::handle g, const std::vector<bool>& flags, double epsilon, double coefficient, bool clip) {
+             update(o, g, [&](const Tensors& t) { o.lars_step(t, flags, {epsilon, coefficient, clip}); });
+           })
+      .def("group_of", &Optimizer::group_of)
       .def("prepare",
            [](Optimizer& o, nb::handle gradients, bool scale, bool decay, bool centralize) {
              touch_all(o);
@@ -175,8 +183,14 @@ void bind_nn_optimizers(nb::module_& m) {
       });
   m.def("make_optimizer", make_optimizer);
   m.def("optimizer_records", optimizer_records);
-  m.def("train_step", train_step, nb::arg("network"), nb::arg("optimizer"), nb::arg("inputs"), nb::arg("seeds"),
-        nb::arg("reduce").none());
+  m.def("value_and_grads", value_and_grads, nb::arg("forward"), nb::arg("inputs"), nb::arg("parameters"),
+        nb::arg("sens").none());
+  m.def("any_nonfinite", [](nb::handle tensors) { return nn::any_nonfinite(to_tensors(tensors, "gradient")); });
+  m.def("unscaled", &nn::unscaled);
+  m.def("untraced", [](Tensor t) {
+    runtime::live_trace(t);
+    return t;
+  });
 }
 
 }  // namespace mycel::bind

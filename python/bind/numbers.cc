@@ -117,8 +117,8 @@ PyObject* as_float(PyObject* self) {
 
 PyObject* as_index(PyObject* self) {
   return guarded([&]() -> PyObject* {
-    Tensor t = single(self, "index");
-    if (!is_int(t.dtype())) type_error("index: {} is no integer", t.describe());
+    const Tensor& t = value_of(self);
+    if (!is_int(t.dtype()) || t.size() != 1) type_error("index: {} is no single integer", t.describe());
     return as_int(self);
   });
 }

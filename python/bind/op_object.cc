@@ -111,7 +111,7 @@ PyObject* op_parameters(PyObject* self, void*) {
 
 PyObject* op_reduce(PyObject* self, PyObject*) {
   return guarded([&] {
-    nb::object get = nb::module_::import_("mycel._mycel").attr("op");
+    nb::object get = nb::module_::import_("mycel.ops._signature").attr("restore");
     return nb::make_tuple(get, nb::make_tuple(op_in(self).name)).release().ptr();
   });
 }

@@ -1,4 +1,5 @@
-"""Mycel: an AI framework. Networks, training and operations under the names of the published API."""
+"""Mycel: an AI framework. Networks, training and operations under the names of the published
+API."""
 
 import os as _os
 
@@ -8,8 +9,20 @@ _mycel.set_package_folder(_os.path.dirname(_os.path.abspath(__file__)))
 
 from mycel import context
 from mycel.common import *
-from mycel.common import Parameter, ParameterTuple, Tensor, from_dlpack, from_numpy
-from mycel.common import get_seed, jit, jit_class, ms_class, ms_function, mutable, set_seed
+from mycel.common import (
+    Parameter,
+    ParameterTuple,
+    Tensor,
+    from_dlpack,
+    from_numpy,
+    get_seed,
+    jit,
+    jit_class,
+    ms_class,
+    ms_function,
+    mutable,
+    set_seed,
+)
 from mycel.common.dtype import dtype_to_nptype, dtype_to_pytype, get_py_obj_dtype, pytype_to_dtype
 from mycel.context import GRAPH_MODE, PYNATIVE_MODE, ParallelMode, get_context, set_context
 
@@ -17,8 +30,8 @@ __version__ = _mycel.__version__
 
 # Subpackages and the published top-level names that live in them; loaded when first asked for.
 _SUBPACKAGES = (
-    "amp", "boost", "common", "communication", "dataset", "experimental", "mindrecord", "nn", "numpy", "ops",
-    "parallel", "profiler", "rewrite", "scipy", "train",
+    "amp", "boost", "common", "communication", "dataset", "experimental", "mindrecord", "nn",
+    "numpy", "ops", "parallel", "profiler", "rewrite", "scipy", "train",
 )  # fmt: skip
 _HOMES = {
     "grad": "ops",
@@ -27,6 +40,8 @@ _HOMES = {
     "jvp": "ops",
     "vmap": "ops",
     "Model": "train",
+    "export": "common.model_file",
+    "load": "common.model_file",
     "Profiler": "profiler",
 }
 _SEARCHED = ("train", "nn", "ops", "parallel", "boost", "rewrite")

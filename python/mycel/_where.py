@@ -38,7 +38,8 @@ def _columns(frame, line: int):
 
 
 def locate() -> str:
-    """`file:line in function`, the source line, and a caret under the expression; "" without a frame."""
+    """`file:line in function`, the source line, and a caret under the expression; "" without a
+    frame."""
     frame = user_frame()
     if frame is None:
         return ""

@@ -1,7 +1,7 @@
 """Settings of the process: how calls run, on what, with how many threads.
 
-Every accepted option does something here; options that belong to hardware or services this build does not
-have are refused with a text, and listed in docs/coverage.md."""
+Every accepted option does something here; options that belong to hardware or services this build
+does not have are refused with a text, and listed in docs/coverage.md."""
 
 import os
 
@@ -47,7 +47,9 @@ def _set_device_target(value):
 
 def _set_device_id(value):
     if value != 0 or isinstance(value, bool):
-        raise ValueError(f"set_context: 'device_id' must be 0: there is one CPU device, got {value!r}")
+        raise ValueError(
+            f"set_context: 'device_id' must be 0: there is one CPU device, got {value!r}"
+        )
 
 
 def _set_deterministic(value):
@@ -58,7 +60,9 @@ def _set_deterministic(value):
 
 def _set_threads(value):
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"set_context: 'runtime_num_threads' must be an int, got {type(value).__name__}")
+        raise TypeError(
+            f"set_context: 'runtime_num_threads' must be an int, got {type(value).__name__}"
+        )
     _mycel.set_thread_count(value)
 
 
@@ -73,7 +77,9 @@ def _set_save_graphs(value):
 
 def _set_save_graphs_path(value):
     if not isinstance(value, str):
-        raise TypeError(f"set_context: 'save_graphs_path' must be a str, got {type(value).__name__}")
+        raise TypeError(
+            f"set_context: 'save_graphs_path' must be a str, got {type(value).__name__}"
+        )
     _values["save_graphs_path"] = os.path.abspath(value)
 
 
@@ -152,12 +158,14 @@ def set_context(**kwargs):
     mode: GRAPH_MODE (0) or PYNATIVE_MODE (1). device_target: "CPU". device_id: 0.
     runtime_num_threads: threads of parallel kernels. deterministic: "ON" or "OFF".
     save_graphs, save_graphs_path: whether and where compiled functions write their graphs.
-    max_call_depth: nesting of calls while a graph is compiled. check_bprop: compare custom gradients'
-    dtypes and shapes with the inputs'.
+    max_call_depth: nesting of calls while a graph is compiled. check_bprop: compare custom
+    gradients' dtypes and shapes with the inputs'.
     """
     for name in kwargs:
         if name in _REFUSED:
-            raise NotImplementedError(f"set_context: '{name}' has no meaning here: {_REFUSED[name]}")
+            raise NotImplementedError(
+                f"set_context: '{name}' has no meaning here: {_REFUSED[name]}"
+            )
         if name not in _SETTERS:
             import difflib
 

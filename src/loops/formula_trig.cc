@@ -62,8 +62,9 @@ Quadrant reduce(Val x) {
   const Val first = d * high, second = d * middle;
   const Nearest n1 = nearest(first), n2 = nearest(second);
   const Val sum = (first - n1.real) + (second - n2.real);
-  const Nearest n3 = nearest(sum);
-  const Val turns = (sum - n3.real) + d * low;
+  const Val third = d * low;  // up to 1/16 of a turn near the end of a window
+  const Nearest n3 = nearest(sum + third);
+  const Val turns = (sum - n3.real) + third;
   return {cast(turns * kHalfPi, DType::kFloat32), cast(n1.word + n2.word + n3.word, DType::kInt32)};
 }
 

@@ -45,6 +45,19 @@ class Arg {
   std::variant<ir::Attr, Init, CellPtr> v_;
 };
 
+// An int or several, as typed functions take windows and strides: 3 or {3, 5}.
+class IntsArg {
+ public:
+  IntsArg(int v) : attr_(v) {}                                                    // NOLINT
+  IntsArg(int64_t v) : attr_(v) {}                                                // NOLINT
+  IntsArg(std::initializer_list<int64_t> v) : attr_(ir::Attr::Ints(v)) {}         // NOLINT
+  IntsArg(std::vector<int64_t> v) : attr_(ir::Attr::Ints(std::move(v))) {}        // NOLINT
+  operator Arg() const { return attr_; }                                          // NOLINT
+
+ private:
+  ir::Attr attr_;
+};
+
 using NamedArg = std::pair<std::string, Arg>;
 using NamedArgs = std::vector<NamedArg>;
 
@@ -104,5 +117,7 @@ class Args {
   std::shared_ptr<const Signature> signature_;
   std::vector<Arg> values_;
 };
+
+std::shared_ptr<const Signature> signature_of(const InitDef& def);
 
 }  // namespace mycel::nn

@@ -211,15 +211,6 @@ std::string lower(const std::string& s) {
   return out;
 }
 
-std::shared_ptr<const Signature> signature_of(const InitDef& d) {
-  static std::map<const InitDef*, std::shared_ptr<const Signature>> made = [] {
-    std::map<const InitDef*, std::shared_ptr<const Signature>> m;
-    for (const InitDef& def : kInitializers) m[&def] = std::make_shared<const Signature>(def.name, def.args);
-    return m;
-  }();
-  return made.at(&d);
-}
-
 const InitDef& require(const std::string& name) {
   if (const InitDef* d = find_initializer(name)) return *d;
   std::vector<const char*> names;
@@ -230,6 +221,15 @@ const InitDef& require(const std::string& name) {
 }
 
 }  // namespace
+
+std::shared_ptr<const Signature> signature_of(const InitDef& d) {
+  static std::map<const InitDef*, std::shared_ptr<const Signature>> made = [] {
+    std::map<const InitDef*, std::shared_ptr<const Signature>> m;
+    for (const InitDef& def : kInitializers) m[&def] = std::make_shared<const Signature>(def.name, def.args);
+    return m;
+  }();
+  return made.at(&d);
+}
 
 const std::vector<const InitDef*>& all_initializers() {
   static const std::vector<const InitDef*> all = [] {

@@ -26,20 +26,20 @@ namespace mycel::nn {
 
 class Layer;
 
-// What a layer computes; a lambda that gives one tensor or several.
+// What a layer computes: a lambda or a function that gives one tensor or several.
 struct LayerRule {
-  Tensors (*fn)(Layer&, Inputs) = nullptr;
+  Tensor (*one)(Layer&, Inputs) = nullptr;
+  Tensors (*many)(Layer&, Inputs) = nullptr;
   constexpr LayerRule() = default;
   template <typename F>
-    requires std::is_invocable_v<F, Layer&, Inputs>
-  constexpr LayerRule(F)  // NOLINT(google-explicit-constructor)
-      : fn([](Layer& l, Inputs x) -> Tensors {
-          if constexpr (std::is_same_v<std::invoke_result_t<F, Layer&, Inputs>, Tensor>) {
-            return {F{}(l, x)};
-          } else {
-            return F{}(l, x);
-          }
-        }) {}
+    requires std::is_convertible_v<F, Tensor (*)(Layer&, Inputs)>
+  constexpr LayerRule(F f) : one(f) {}  // NOLINT(google-explicit-constructor)
+  template <typename F>
+    requires std::is_convertible_v<F, Tensors (*)(Layer&, Inputs)>
+  constexpr LayerRule(F f) : many(f) {}  // NOLINT(google-explicit-constructor)
+
+  constexpr bool set() const { return one || many; }
+  Tensors operator()(Layer& l, Inputs x) const { return one ? Tensors{one(l, x)} : many(l, x); }
 };
 
 struct LayerDef {
@@ -70,7 +70,7 @@ consteval LayerDef check(LayerDef d) {
       record_error::a_layer_argument_must_read__name_colon_type();
     }
   }
-  if (!d.construct.fn) record_error::the_layer_computes_nothing__write_construct();
+  if (!d.construct.set()) record_error::the_layer_computes_nothing__write_construct();
   return d;
 }
 
@@ -113,9 +113,6 @@ class Layer final : public Cell {
 // A layer by its name. AttributeError with the name that was meant when there is none.
 std::shared_ptr<Layer> make(const std::string& name, std::vector<Arg> positional = {},
                             const NamedArgs& named = {});
-inline std::shared_ptr<Layer> make(const std::string& name, const NamedArgs& named) {
-  return make(name, std::vector<Arg>{}, named);
-}
 
 // A copy with parameters of its own that hold the same values; children that are layers are copied too.
 std::shared_ptr<Layer> clone(const Layer& layer);
@@ -128,6 +125,7 @@ std::shared_ptr<const Signature> signature_of(const LayerDef& def);
 using LayerDefs = std::vector<const LayerDef*>;
 LayerDefs activation_layers();
 LayerDefs basic_layers();
+LayerDefs combined_layers();
 LayerDefs conv_layers();
 LayerDefs embedding_layers();
 LayerDefs image_layers();
@@ -136,6 +134,7 @@ LayerDefs math_layers();
 LayerDefs norm_layers();
 LayerDefs padding_layers();
 LayerDefs pool_layers();
+LayerDefs recurrent_layers();
 LayerDefs schedule_layers();
 
 }  // namespace mycel::nn

@@ -141,6 +141,7 @@ void Optimizer::add_group(const ParamGroup& g, int number, bool several) {
     return there ? args[name] : Arg(0.0);
   };
   Rule rule;
+  rule.group = number;
   std::string suffix = several ? fmt::format("_group_{}", number) : "";
   rule.lr = scheduled("learning_rate" + suffix, g.lr ? *g.lr : given("learning_rate"));
   Arg decay = g.weight_decay ? *g.weight_decay : given("weight_decay");
@@ -227,11 +228,11 @@ Tensors Optimizer::prepare_gradients(std::span<const Tensor> gradients, Preparat
   return out;
 }
 
-void Optimizer::update_one(int i, const Tensor& gradient, const Tensors& now) {
+void Optimizer::update_one(int i, const Tensor& gradient, const Tensors& now, bool prepared) {
   const Rule& rule = rules_[i];
-  Tensor decay = decay_flags_[i] && rule.decay >= 0 ? now[rule.decay] : Tensor();
+  Tensor decay = !prepared && decay_flags_[i] && rule.decay >= 0 ? now[rule.decay] : Tensor();
   const Parameter& p = params_[i];
-  Tensor g = prepare_gradient(i, gradient, decay, {true, !def.own_decay, true});
+  Tensor g = prepared ? gradient : prepare_gradient(i, gradient, decay, {true, !def.own_decay, true});
   Update u{*this, i, cast_to(p->value, compute_dtype(p->value)), g, now[rule.lr], decay, {}};
   for (const Slot& slot : slots_) u.state.push_back(slot.states[i]->value);
   def.update(u);
@@ -252,7 +253,47 @@ void Optimizer::step(std::span<const Tensor> gradients) {
   check_count(gradients.size());
   Tensors now = scheduled_now();
   if (def.begin) def.begin(*this);
-  for (size_t i = 0; i < params_.size(); ++i) update_one(static_cast<int>(i), gradients[i], now);
+  for (size_t i = 0; i < params_.size(); ++i) update_one(static_cast<int>(i), gradients[i], now, false);
+  advance();
+}
+
+std::vector<Parameter> Optimizer::all_places() const {
+  std::vector<Parameter> all = params_;
+  for (const auto& [name, p] : own_parameters()) all.push_back(p);
+  return all;
+}
+
+void Optimizer::step_unless(const Tensor& skip, std::span<const Tensor> gradients) {
+  std::vector<Parameter> places = all_places();
+  Tensors before;
+  for (const Parameter& p : places) before.push_back(p->value);
+  step(gradients);
+  for (size_t i = 0; i < places.size(); ++i) {
+    Tensor& now = places[i]->value;
+    if (!now.same(before[i])) now = settle(before[i], ops::select(skip, before[i], now));
+  }
+}
+
+void Optimizer::lars_step(std::span<const Tensor> gradients, const std::vector<bool>& flags, const Lars& settings) {
+  check_count(gradients.size());
+  Tensors now = scheduled_now();
+  if (def.begin) def.begin(*this);
+  for (size_t i = 0; i < params_.size(); ++i) {
+    const Rule& rule = rules_[i];
+    Tensor g = prepare_gradient(static_cast<int>(i), gradients[i], {}, {true, false, true});
+    if (flags[i]) {
+      Tensor p = cast_to(params_[i]->value, g.dtype());
+      Tensor decay = decay_flags_[i] && rule.decay >= 0 ? now[rule.decay] : Tensor::scalar(DType::kFloat32, 0.0);
+      Tensor pn = ops::sqrt(ops::reduce_sum_square(p)), gn = ops::sqrt(ops::reduce_sum_square(g));
+      Tensor trust = settings.coefficient * pn / (gn + decay * pn + settings.epsilon);
+      Tensor zero = number(pn, 0), one = number(pn, 1);
+      Tensor both = ops::logical_and(ops::greater(pn, zero), ops::greater(gn, zero));
+      trust = ops::select(both, trust, one);
+      if (settings.clip) trust = ops::minimum(trust / now[rule.lr], one);
+      g = trust * (g + decay * p);
+    }
+    update_one(static_cast<int>(i), g, now, true);
+  }
   advance();
 }
 

@@ -80,6 +80,16 @@ class Optimizer : public Cell {
   // Updates all parameters from their gradients, in order of params(). ValueError when number, shape or
   // dtype class differ.
   void step(std::span<const Tensor> gradients);
+  // The same, but everything keeps its value where `skip` (0-d bool) is true: after an overflow.
+  void step_unless(const Tensor& skip, std::span<const Tensor> gradients);
+  // Layer-wise adaptive rate scaling in front of the update: where `flags` say so, a gradient is replaced by
+  // trust * (g + decay p), trust = coefficient |p| / (|g| + decay |p| + epsilon) (1 when a norm is 0), with
+  // `clip` at most lr, divided by it. Weight decay is applied here alone. Source: You et al. 2017.
+  struct Lars {
+    double epsilon = 1e-5, coefficient = 0.001;
+    bool clip = false;
+  };
+  void lars_step(std::span<const Tensor> gradients, const std::vector<bool>& flags, const Lars& settings);
   // What happens to gradients before the update rule, for optimizers that users write.
   struct Preparation {
     bool scale = true, decay = true, centralize = true;
@@ -97,6 +107,7 @@ class Optimizer : public Cell {
   // Its weight decay coefficient; 0 where it does not decay.
   Tensors weight_decays() const;
   bool dynamic_lr() const;  // some learning rate changes with the step
+  int group_of(int i) const { return rules_[i].group; }
   const Parameter& global_step() const { return global_step_; }
   // Which parameters weight decay applies to.
   const std::vector<bool>& decay_flags() const { return decay_flags_; }
@@ -118,6 +129,7 @@ class Optimizer : public Cell {
 
  private:
   struct Rule {
+    int group = 0;
     int lr = 0, decay = -1;  // into scheduled_
     bool centralize = false;
   };
@@ -131,7 +143,9 @@ class Optimizer : public Cell {
   Tensor prepare_gradient(int i, const Tensor& gradient, const Tensor& decay, Preparation what) const;
   Tensors scheduled_now() const;
   void check_count(size_t gradients) const;
-  void update_one(int i, const Tensor& gradient, const Tensors& now);
+  // `prepared`: the gradient as the rule takes it, and weight decay has been dealt with.
+  void update_one(int i, const Tensor& gradient, const Tensors& now, bool prepared);
+  std::vector<Parameter> all_places() const;
 
   std::vector<Parameter> params_;
   std::vector<Rule> rules_;

@@ -8,21 +8,28 @@
 
 #include "nn/cell.h"
 #include "nn/optimizer.h"
+#include "runtime/transforms.h"
 
 namespace mycel::nn {
 
 // What happens to the gradients before the optimizer sees them (averaging over devices, clipping).
 using GradientRule = std::function<Tensors(Tensors)>;
 
-// Gives the network's results. `seeds`: gradient of each result (ones when empty; a loss scale).
-Tensors train_step(Cell& network, Optimizer& optimizer, Inputs inputs, std::span<const Tensor> seeds = {},
+// Gives the network's results. `scale`: what the gradients of the results start from (1 when empty), a
+// number or a loss scale as a 0-d tensor; the optimizer divides by its own loss_scale only.
+Tensors train_step(Cell& network, Optimizer& optimizer, Inputs inputs, const Tensor& scale = {},
                    const GradientRule& rule = {});
 
-// Results and gradients of `params` without an update.
+// Results, and gradients of `params`, of any function on tensors that reads them.
 struct ValueAndGrads {
   Tensors values, grads;
 };
-ValueAndGrads value_and_grads(Cell& network, const std::vector<Parameter>& params, Inputs inputs,
-                              std::span<const Tensor> seeds = {});
+ValueAndGrads value_and_grads(const runtime::Fn& function, const std::vector<Parameter>& params, Inputs inputs,
+                              const Tensor& scale = {});
+
+// True (0-d bool) when some element is infinite or not a number.
+Tensor any_nonfinite(std::span<const Tensor> tensors);
+// gradient / scale, in the gradient's dtype.
+Tensor unscaled(const Tensor& gradient, const Tensor& scale);
 
 }  // namespace mycel::nn

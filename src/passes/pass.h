@@ -14,7 +14,7 @@ GraphOut expand_composites(const ir::Graph& g);
 // Drops nodes whose results nobody uses (side effects stay); parameters stay.
 GraphOut eliminate_dead_code(const ir::Graph& g);
 // Merges nodes of the same op, operands and attributes; random ops and side effects are left alone.
-GraphOut merge_common(const ir::Graph& g);
+GraphOut merge_duplicates(const ir::Graph& g);
 // Joins neighbouring elementwise ops of one shape into `fused` ops: one kernel, no memory between them.
 GraphOut fuse_elementwise(const ir::Graph& g);
 

@@ -21,8 +21,8 @@ TEST(EliminateDeadCode, DropsWhatNobodyReads) {
               "graph g(%0: float32[2], %1: float32[2]) {\n  %2 = exp(%0) : float32[2]\n  return %2\n}\n");
 }
 
-TEST(MergeCommon, SharesEqualNodes) {
-  expect_pass(merge_common,
+TEST(MergeDuplicates, SharesEqualNodes) {
+  expect_pass(merge_duplicates,
               "graph g(%0: float32[2]) {\n  %1 = exp(%0) : float32[2]\n  %2 = exp(%0) : float32[2]\n"
               "  %3 = mul(%1, %2) : float32[2]\n  return %3\n}\n",
               "graph g(%0: float32[2]) {\n  %1 = exp(%0) : float32[2]\n"

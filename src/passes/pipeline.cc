@@ -17,7 +17,7 @@ struct Step {
 
 constexpr Step kSteps[] = {
     {"expand_composites", expand_composites},
-    {"merge_common", merge_common},
+    {"merge_duplicates", merge_duplicates},
     {"eliminate_dead_code", eliminate_dead_code},
     {"fuse_elementwise", fuse_elementwise},
     {"eliminate_dead_code", eliminate_dead_code},

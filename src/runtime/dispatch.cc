@@ -37,13 +37,19 @@ struct Entry {
 
 struct Cache {
   std::vector<std::unique_ptr<Entry>> entries;
-  Entry* buckets[kBuckets] = {};
+  // On the heap: thread-local storage of a library that Python loads late is scarce.
+  std::vector<Entry*> buckets = std::vector<Entry*>(kBuckets);
   DispatchStats stats;
 };
-Cache& cache() {
-  thread_local Cache c;
-  return c;
+// Only a pointer lies in thread-local storage: a library loaded later (from Python) finds little room there.
+thread_local constinit Cache* t_cache __attribute__((tls_model("initial-exec"))) = nullptr;
+
+Cache& make_cache() {
+  thread_local std::unique_ptr<Cache> owner = std::make_unique<Cache>();
+  t_cache = owner.get();
+  return *t_cache;
 }
+inline Cache& cache() { return t_cache ? *t_cache : make_cache(); }
 
 inline size_t mix(size_t h, size_t v) { return (h ^ v) * 0x9e3779b97f4a7c15ull; }
 
@@ -343,7 +349,7 @@ DispatchStats dispatch_stats() {
 
 void clear_dispatch_cache() {
   Cache& c = cache();
-  std::fill(std::begin(c.buckets), std::end(c.buckets), nullptr);
+  std::fill(c.buckets.begin(), c.buckets.end(), nullptr);
   c.entries.clear();
 }
 

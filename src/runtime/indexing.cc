@@ -73,7 +73,7 @@ Tensors nonzero(const Tensor& mask) {
 // The index with one entry per dim of the (possibly extended) tensor, in order, plus new axes.
 struct Plan {
   Tensor x;
-  std::vector<Index> items;  // kAt, kSlice, kTensor consume one dim each; kNewAxis none
+  std::vector<Index> items;  // kAt, kSlice, kTensor consume one dim each; kNewAxis and kEllipsis none
   bool advanced = false;     // a tensor of positions takes part
 };
 
@@ -127,6 +127,7 @@ Plan normalize(const Tensor& x, std::span<const Index> index) {
   for (const Index& i : index) {
     if (i.kind == Kind::kEllipsis) {
       fill(x.rank() - taken);
+      if (x.rank() == taken) p.items.push_back(i);  // stands for no dim, yet parts the tensors around it
     } else if (i.kind == Kind::kTensor && is_bool(i.values.dtype())) {
       p.advanced = true;
       add_mask(p, i.values, dim);
@@ -152,7 +153,7 @@ Region region_of(const Plan& p, bool positions) {
   Region r;
   int dim = 0;
   for (const Index& i : p.items) {
-    if (i.kind == Kind::kNewAxis) continue;
+    if (dims_taken(i) == 0) continue;
     const int64_t n = p.x.dim(dim);
     if (i.kind == Kind::kAt && positions) {
       if (n != kUnknownDim && (i.begin < -n || i.begin >= n)) {
@@ -201,6 +202,7 @@ Tensor basic_item(const Plan& p) {
   Shape s;
   int dim = 0, out = 0;
   for (const Index& i : p.items) {
+    if (i.kind == Kind::kEllipsis) continue;
     if (i.kind == Kind::kNewAxis) {
       axes.push_back(out++);
       s.push_back(1);
@@ -241,7 +243,7 @@ Advanced advanced_of(const Plan& p) {
       a.axes.push_back(dim);
       a.values.push_back(i.kind == Kind::kAt ? Tensor::scalar(DType::kInt64, i.begin) : cast(i.values, DType::kInt64));
     }
-    dim += i.kind != Kind::kNewAxis;
+    dim += dims_taken(i);
   }
   for (const Tensor& t : a.values) {
     Shape merged;
@@ -317,6 +319,7 @@ Tensor set_basic(const Plan& p, const Tensor& value) {
   Shape visible;
   int dim = 0;
   for (const Index& i : p.items) {
+    if (i.kind == Kind::kEllipsis) continue;
     if (i.kind == Kind::kNewAxis) {
       visible.push_back(1);
       continue;

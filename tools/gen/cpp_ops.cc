@@ -89,16 +89,16 @@ std::string literal(const AttrSpec& a) {
 
 void print_parameters(const Op& op, bool defaults) {
   const char* comma = "";
+  // An attribute without a default after one with a default cannot be written in C++: require all then.
+  size_t first_default = op.attrs.size();
+  while (first_default > 0 && op.attrs[first_default - 1].has_default) --first_default;
   bool open = false;  // once one parameter has a default, all later ones need one
   for (const ir::InputSpec& in : op.inputs) {
-    open |= in.optional;
+    open |= in.optional && first_default == 0;
     const char* type = in.variadic ? "std::span<const Tensor>" : "const Tensor&";
     fmt::print("{}{} {}{}", comma, type, safe(in.name), defaults && open ? " = {}" : "");
     comma = ", ";
   }
-  // An attribute without a default after one with a default cannot be written in C++: require all then.
-  size_t first_default = op.attrs.size();
-  while (first_default > 0 && op.attrs[first_default - 1].has_default) --first_default;
   for (size_t i = 0; i < op.attrs.size(); ++i) {
     const AttrSpec& a = op.attrs[i];
     fmt::print("{}{} {}", comma, attr_type(a), safe(a.name));

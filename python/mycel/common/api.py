@@ -1,9 +1,9 @@
 """Compiled functions: `jit` traces a Python function once per signature and runs it as one plan.
 
-A signature is the dtypes and shapes of the tensors among the arguments, and the values of everything
-else. While tracing, tensors have no values: Python code that asks for one (`if x > 0:`) is an error that
-names the line. Parameters that the function reads are inputs of the plan, those that it assigns are
-updated after each run, and random ops draw fresh numbers in each run."""
+A signature is the dtypes and shapes of the tensors among the arguments, and the values of
+everything else. While tracing, tensors have no values: Python code that asks for one (`if x > 0:`)
+is an error that names the line. Parameters that the function reads are inputs of the plan, those
+that it assigns are updated after each run, and random ops draw fresh numbers in each run."""
 
 import functools
 import os
@@ -17,7 +17,8 @@ _CACHE_LIMIT = 256  # signatures kept per function; the oldest goes first
 
 
 def _hashable(key):
-    """A structure key of `flatten` as something a dict can hold; unhashable constants by identity."""
+    """A structure key of `flatten` as something a dict can hold; unhashable constants by
+    identity."""
     if key is Tensor:
         return "T"
     kind, content = key
@@ -27,7 +28,10 @@ def _hashable(key):
         except TypeError:
             return ("id", id(content))
         return (type(content), content)
-    return (kind, tuple(_hashable(k) if kind is not dict else (k[0], _hashable(k[1])) for k in content))
+    return (
+        kind,
+        tuple(_hashable(k) if kind is not dict else (k[0], _hashable(k[1])) for k in content),
+    )
 
 
 def _constant_key(t):
@@ -35,7 +39,8 @@ def _constant_key(t):
 
 
 class CompiledFunction:
-    """What `jit` gives: callable like the function; `graph(*args)` shows the graph of a signature."""
+    """What `jit` gives: callable like the function; `graph(*args)` shows the graph of a
+    signature."""
 
     def __init__(self, fn, input_signature=None, hash_args=None):
         self.fn, self.input_signature, self.hash_args = fn, input_signature, hash_args
@@ -46,7 +51,9 @@ class CompiledFunction:
     def __get__(self, instance, owner):
         if instance is None:
             return self
-        bound = instance.__dict__.setdefault("_mycel_jit", {}) if hasattr(instance, "__dict__") else {}
+        bound = (
+            instance.__dict__.setdefault("_mycel_jit", {}) if hasattr(instance, "__dict__") else {}
+        )
         if self.fn.__name__ not in bound:
             bound[self.fn.__name__] = CompiledFunction(
                 self.fn.__get__(instance, owner), self.input_signature, self.hash_args
@@ -62,12 +69,15 @@ class CompiledFunction:
         wanted = []
         flatten(self.input_signature, wanted)
         if len(wanted) != len(tensors):
-            raise ValueError(f"jit: input_signature names {len(wanted)} tensors, {len(tensors)} were given")
+            raise ValueError(
+                f"jit: input_signature names {len(wanted)} tensors, {len(tensors)} were given"
+            )
         for i, (want, got) in enumerate(zip(wanted, tensors)):
             fits = want.dtype == got.dtype and want.ndim == got.ndim
             if not fits or any(w not in (-1, g) for w, g in zip(want.shape, got.shape)):
                 raise ValueError(
-                    f"jit: tensor {i} is {got.dtype}{got.shape}, input_signature says {want.dtype}{want.shape}"
+                    f"jit: tensor {i} is {got.dtype}{got.shape}, "
+                    f"input_signature says {want.dtype}{want.shape}"
                 )
 
     def _entry_for(self, args, kwargs):
@@ -75,7 +85,11 @@ class CompiledFunction:
         key = flatten((args, kwargs), tensors)
         if self.input_signature is not None:
             self._check_signature(tensors)
-        signature = (_hashable(key), tuple(map(_constant_key, tensors)), _hashable((None, self.hash_args)))
+        signature = (
+            _hashable(key),
+            tuple(map(_constant_key, tensors)),
+            _hashable((None, self.hash_args)),
+        )
         found = self._cache.get(signature)
         if found is None:
             with self._lock:
@@ -103,7 +117,9 @@ class CompiledFunction:
 
         variable = [t for t in tensors if not t.const_arg]
         parameters = _parameters_of(self.fn)
-        found["compiled"] = _mycel.trace(flat, variable, parameters, getattr(self.fn, "__name__", "main"))
+        found["compiled"] = _mycel.trace(
+            flat, variable, parameters, getattr(self.fn, "__name__", "main")
+        )
         _save_graph(found["compiled"], getattr(self.fn, "__qualname__", "main"))
         return found
 
@@ -153,8 +169,8 @@ def _save_graph(compiled, name):
 def jit(fn=None, input_signature=None, hash_args=None, jit_config=None):
     """Compiles a function of tensors: `@jit` or `jit(f)`.
 
-    input_signature: tensors without values (Tensor(shape=…, dtype=…)) that the arguments must match.
-    hash_args: further values that select the compiled code, as a value or a tuple.
+    input_signature: tensors without values (Tensor(shape=…, dtype=…)) that the arguments must
+    match. hash_args: further values that select the compiled code, as a value or a tuple.
     """
     if jit_config is not None:
         raise NotImplementedError("jit: jit_config belongs to other back ends; leave it out")
@@ -171,7 +187,8 @@ ms_function = jit
 
 
 def jit_class(cls):
-    """Marks a class whose methods may be called from compiled functions; every class may be here."""
+    """Marks a class whose methods may be called from compiled functions; every class may be
+    here."""
     if not isinstance(cls, type):
         raise TypeError(f"jit_class: a class was expected, got {type(cls).__name__}")
     return cls
@@ -181,7 +198,8 @@ ms_class = jit_class
 
 
 def mutable(input_data, dynamic_len=False):
-    """The value itself: compiled functions take tensors inside tuples, lists and dicts as variables anyway."""
+    """The value itself: compiled functions take tensors inside tuples, lists and dicts as
+    variables anyway."""
     if dynamic_len:
         raise NotImplementedError("mutable: sequences of unknown length cannot be compiled")
     return input_data

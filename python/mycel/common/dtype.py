@@ -102,7 +102,8 @@ def dtype_to_pytype(type_):
 
 
 def pytype_to_dtype(obj):
-    """The element type that stands for a Python or NumPy type; float gives float64, as published."""
+    """The element type that stands for a Python or NumPy type; float gives float64, as
+    published."""
     if obj is float:
         return float64
     if isinstance(obj, DType):

@@ -80,8 +80,8 @@ class Parameter(ParameterBase):
 
     @entry
     def clone(self, init="same"):
-        """A new parameter of the same name and flags. init: "same" copies the value; an initializer, its
-        name or a number makes another of the same shape and dtype."""
+        """A new parameter of the same name and flags. init: "same" copies the value; an
+        initializer, its name or a number makes another of the same shape and dtype."""
         if isinstance(init, str) and init == "same":
             value = self._plain()
         else:
@@ -101,9 +101,12 @@ class Parameter(ParameterBase):
         return self.clone()
 
     def init_data(self, layout=None, set_sliced=False):
-        """The parameter itself, whose values exist from the start. Layouts belong to the planner."""
+        """The parameter itself, whose values exist from the start. Layouts belong to the
+        planner."""
         if layout is not None or set_sliced:
-            raise NotImplementedError("Parameter.init_data: layouts are set by the parallel planner")
+            raise NotImplementedError(
+                "Parameter.init_data: layouts are set by the parallel planner"
+            )
         return self
 
     def add_pipeline_stage(self, stage):
@@ -159,7 +162,8 @@ def _cast_for(parameter, tensor):
     ):
         return tensor.astype(parameter.dtype)
     raise TypeError(
-        f"Parameter '{parameter.name}' is {parameter.dtype}; a {tensor.dtype} cannot be assigned to it"
+        f"Parameter '{parameter.name}' is {parameter.dtype}; "
+        f"a {tensor.dtype} cannot be assigned to it"
         "\n  Convert it first: value.astype(parameter.dtype)."
     )
 
@@ -197,7 +201,9 @@ class ParameterTuple(tuple):
     def clone(self, prefix, init="same"):
         """Clones of all parameters, with `prefix.` before their names."""
         if not isinstance(prefix, str) or not prefix:
-            raise ValueError(f"ParameterTuple.clone: 'prefix' must be a non-empty str, got {prefix!r}")
+            raise ValueError(
+                f"ParameterTuple.clone: 'prefix' must be a non-empty str, got {prefix!r}"
+            )
         twins = []
         for item in self:
             twin = item.clone(init)

@@ -8,7 +8,8 @@ _seed = None
 
 @entry
 def set_seed(seed):
-    """Starts the random stream over from `seed`, an int of at least 0. NumPy's own generator is left alone."""
+    """Starts the random stream over from `seed`, an int of at least 0. NumPy's own generator is
+    left alone."""
     global _seed
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise TypeError(f"set_seed: 'seed' must be an int, got {type(seed).__name__}")

@@ -25,7 +25,8 @@ def _method(fn):
 _RESERVED = {"bool_", "float_", "int_", "abs_"}
 
 
-# -- NumPy, Python and other libraries --------------------------------------------------------------
+# -- NumPy, Python and other libraries
+# --------------------------------------------------------------
 
 
 @_method
@@ -66,15 +67,16 @@ def __dlpack_device__(self):
 
 @entry
 def from_numpy(array):
-    """A tensor over the memory of a NumPy array, without a copy where the array is row-major and aligned.
+    """A tensor over the memory of a NumPy array, without a copy where the array is row-major and
+    aligned.
     Writing to the array then changes the tensor."""
     return _mycel.from_numpy(array)
 
 
 @entry
 def from_dlpack(source):
-    """A tensor over the memory of an object with __dlpack__, or of a DLPack capsule, without a copy where
-    it is row-major."""
+    """A tensor over the memory of an object with __dlpack__, or of a DLPack capsule, without a
+    copy where it is row-major."""
     return _mycel.from_dlpack(source)
 
 
@@ -148,7 +150,8 @@ def itemset(self, *args):
     return flat.reshape(self.shape)
 
 
-# -- copies and conversions -------------------------------------------------------------------------
+# -- copies and conversions
+# -------------------------------------------------------------------------
 
 
 @_method
@@ -170,7 +173,8 @@ def assign_value(self, value):
     value = value if isinstance(value, Tensor) else Tensor(value, self.dtype)
     if value.shape != self.shape or value.dtype != self.dtype:
         raise ValueError(
-            f"assign_value: {value.dtype}{value.shape} cannot take the place of {self.dtype}{self.shape}"
+            f"assign_value: {value.dtype}{value.shape} cannot take the place of "
+            f"{self.dtype}{self.shape}"
         )
     self[...] = value
     return self
@@ -245,7 +249,8 @@ def is_signed(self):
     return self.dtype not in mstype.uint_type and self.dtype != mstype.bool_
 
 
-# -- shape ------------------------------------------------------------------------------------------
+# -- shape
+# ------------------------------------------------------------------------------------------
 
 
 def _dims(args):
@@ -336,7 +341,8 @@ def repeat(self, repeats, axis=None):
 
 @_method
 def resize(self, *new_shape):
-    """The elements in row-major order under a shape of another size: cut off, or filled up with zeros."""
+    """The elements in row-major order under a shape of another size: cut off, or filled up with
+    zeros."""
     shape = _dims(new_shape)
     total = 1
     for n in shape:
@@ -371,7 +377,8 @@ def dim(self):
     return self.ndim
 
 
-# -- new tensors of this kind -----------------------------------------------------------------------
+# -- new tensors of this kind
+# -----------------------------------------------------------------------
 
 
 @_method
@@ -398,7 +405,8 @@ def fills(self, value):
     return _ops().full_like(self, value)
 
 
-# -- reductions whose published forms differ from the records' ---------------------------------------
+# -- reductions whose published forms differ from the records'
+# ---------------------------------------
 
 
 def _masked(self, where, initial, op):
@@ -412,7 +420,8 @@ def _masked(self, where, initial, op):
 
 @_method
 def sum(self, axis=None, dtype=None, keepdims=False, initial=None):
-    """Sum over `axis` (an int, a tuple, or None for all), in `dtype`, plus `initial`. bools count as int32."""
+    """Sum over `axis` (an int, a tuple, or None for all), in `dtype`, plus `initial`. bools count
+    as int32."""
     x = self if dtype is None else self.astype(dtype)
     if x.dtype == mstype.bool_:
         x = x.astype(mstype.int32)
@@ -430,7 +439,8 @@ def _extreme(self, record, pair, axis, keepdims, initial, where, return_indices)
     if return_indices:
         if axis is None:
             x, axis = x.reshape(-1), 0
-        return getattr(ops, pair)(x, axis=axis, keep_dims=keepdims)
+        index, value = getattr(ops, pair)(x, axis=axis, keep_dims=keepdims)
+        return value, index
     result = _mycel.op("reduce_" + record)(x, _axes(axis), keepdims)
     if initial is not None:
         result = (ops.maximum if record == "max" else ops.minimum)(result, initial)
@@ -440,13 +450,17 @@ def _extreme(self, record, pair, axis, keepdims, initial, where, return_indices)
 @_method
 def max(self, axis=None, keepdims=False, *, initial=None, where=True, return_indices=False):
     """Largest element over `axis`; with return_indices, also its position."""
-    return _extreme(self, "max", "argmax_with_value", axis, keepdims, initial, where, return_indices)
+    return _extreme(
+        self, "max", "argmax_with_value", axis, keepdims, initial, where, return_indices
+    )
 
 
 @_method
 def min(self, axis=None, keepdims=False, *, initial=None, where=True, return_indices=False):
     """Smallest element over `axis`; with return_indices, also its position."""
-    return _extreme(self, "min", "argmin_with_value", axis, keepdims, initial, where, return_indices)
+    return _extreme(
+        self, "min", "argmin_with_value", axis, keepdims, initial, where, return_indices
+    )
 
 
 @_method
@@ -470,7 +484,11 @@ def ptp(self, axis=None, keepdims=False):
 @_method
 def var(self, axis=None, ddof=0, keepdims=False):
     """Variance over `axis`, divided by the count minus ddof."""
-    x = self if self.dtype in mstype.float_type + mstype.complex_type else self.astype(mstype.float32)
+    x = (
+        self
+        if self.dtype in mstype.float_type + mstype.complex_type
+        else self.astype(mstype.float32)
+    )
     mean = x.mean(axis, True)
     square = _ops().square(_ops().abs(x - mean)) if self.is_complex() else _ops().square(x - mean)
     total = square.sum(axis, keepdims=keepdims)
@@ -487,7 +505,8 @@ def std(self, axis=None, ddof=0, keepdims=False):
 _builtin_max = __builtins__["max"] if isinstance(__builtins__, dict) else __builtins__.max
 
 
-# -- the rest ---------------------------------------------------------------------------------------
+# -- the rest
+# ---------------------------------------------------------------------------------------
 
 
 @_method
@@ -506,9 +525,11 @@ def clamp(self, min=None, max=None):
 def choose(self, choices, mode="clip"):
     """Elements of the tensors `choices`, picked by this tensor of indices."""
     ops = _ops()
-    stacked = ops.stack([c if isinstance(c, Tensor) else Tensor(c) for c in choices]) if isinstance(
-        choices, (tuple, list)
-    ) else choices
+    stacked = (
+        ops.stack([c if isinstance(c, Tensor) else Tensor(c) for c in choices])
+        if isinstance(choices, (tuple, list))
+        else choices
+    )
     n = stacked.shape[0]
     if mode == "clip":
         index = ops.clip_by_value(self, 0, n - 1)
@@ -522,8 +543,10 @@ def choose(self, choices, mode="clip"):
         raise ValueError(f"choose: 'mode' must be 'raise', 'wrap' or 'clip', got {mode!r}")
     shape = ops.broadcast_to(index, _broadcast(index.shape, stacked.shape[1:])).shape
     index = ops.broadcast_to(index, shape)
-    parts = ops.broadcast_to(stacked, (n, *shape)) if stacked.ndim == len(shape) + 1 else stacked.reshape(
-        (n,) + (1,) * (len(shape) + 1 - stacked.ndim) + stacked.shape[1:]
+    parts = (
+        ops.broadcast_to(stacked, (n, *shape))
+        if stacked.ndim == len(shape) + 1
+        else stacked.reshape((n,) + (1,) * (len(shape) + 1 - stacked.ndim) + stacked.shape[1:])
     )
     parts = ops.broadcast_to(parts, (n, *shape))
     return ops.gather_elements(parts, 0, ops.expand_dims(index, 0))[0]
@@ -595,7 +618,9 @@ def _install():
     for name, fn in _METHODS.items():
         setattr(Tensor, name, fn)
     Tensor.T = property(lambda self: self.transpose(), doc="The dims reversed.")
-    Tensor.H = property(lambda self: _ops().conj(self.t()), doc="The conjugate transpose of a matrix.")
+    Tensor.H = property(
+        lambda self: _ops().conj(self.t()), doc="The conjugate transpose of a matrix."
+    )
     Tensor.mT = property(lambda self: self.swapaxes(-1, -2), doc="The last two dims swapped.")
     Tensor.mH = property(lambda self: _ops().conj(self.mT), doc="The conjugate of mT.")
     Tensor.has_init = property(lambda self: False, doc="False: values exist from the start.")

@@ -1,15 +1,21 @@
 """Operations on tensors.
 
 Functions come straight from the op records (`ops.add`), classes from the records' primitive lines
-(`ops.Add()`), what is irregular from the modules beside this one. Names are made when first asked for;
-`dir(mycel.ops)` lists all."""
+(`ops.Add()`), what is irregular from the modules beside this one. Names are made when first asked
+for; `dir(mycel.ops)` lists all."""
 
 from mycel import _mycel
 from mycel.ops import _published, composite, primitive
-from mycel.ops._transforms import GradOperation, grad, grad_all, jvp, value_and_grad, vjp
 from mycel.ops._published import *
+from mycel.ops._random import *
+from mycel.ops._transforms import GradOperation, grad, grad_all, jvp, value_and_grad, vjp
 from mycel.ops.composite import *
-from mycel.ops.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
+from mycel.ops.primitive import (
+    Primitive,
+    PrimitiveWithCheck,
+    PrimitiveWithInfer,
+    prim_attr_register,
+)
 
 _functions = {}  # public function name -> record
 for _record, _, _, _alias, _internal in _mycel.records():
@@ -25,7 +31,7 @@ def __getattr__(name):
     if name in _functions:
         value = _mycel.op(_functions[name])
     elif name in _classes:
-        value = primitive.make_class(name, *_classes[name])
+        value = primitive.make_class(name, _classes[name])
     elif name in ("functional", "operations"):
         import importlib
 

@@ -1,5 +1,6 @@
-"""Published names that no record gives by itself: functions of shapes and Python values, parameters that
-are assigned to, random numbers drawn from the process's state, printing and checks."""
+"""Published names that no record gives by itself: functions of shapes and Python values,
+parameters that are assigned to, random numbers drawn from the process's state, printing and
+checks."""
 
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
@@ -16,7 +17,8 @@ def _tensor(value):
     return value if isinstance(value, Tensor) else Tensor(value)
 
 
-# -- shapes, types and Python values ----------------------------------------------------------------
+# -- shapes, types and Python values
+# ----------------------------------------------------------------
 
 
 @entry
@@ -114,7 +116,11 @@ class _Function(Primitive):
 
 
 def _class_of(name, fn):
-    return type(name, (_Function,), {"_call": staticmethod(fn), "__doc__": fn.__doc__, "__module__": "mycel.ops"})
+    return type(
+        name,
+        (_Function,),
+        {"_call": staticmethod(fn), "__doc__": fn.__doc__, "__module__": "mycel.ops"},
+    )
 
 
 Shape = _class_of("Shape", shape)
@@ -131,7 +137,8 @@ ScalarToTensor = _class_of("ScalarToTensor", scalar_to_tensor)
 ScalarCast = _class_of("ScalarCast", scalar_cast)
 
 
-# -- parameters that are assigned to ----------------------------------------------------------------
+# -- parameters that are assigned to
+# ----------------------------------------------------------------
 
 
 def _place(variable, op):
@@ -173,8 +180,8 @@ AssignSub = _class_of("AssignSub", assign_sub)
 
 
 def _scatter(record, by_rows):
-    """A function that updates a Parameter through a tensor_scatter op. by_rows: indices name rows and have
-    any shape; otherwise their last dim holds index tuples."""
+    """A function that updates a Parameter through a tensor_scatter op. by_rows: indices name rows
+    and have any shape; otherwise their last dim holds index tuples."""
 
     def update(input_x, indices, updates):
         place = _place(input_x, record)
@@ -192,7 +199,9 @@ def _scatter_class(name, record, by_rows):
     fn = entry(_scatter(record, by_rows))
 
     class Scatter(Primitive):
-        __doc__ = f"Updates a Parameter in place: {record} at {'rows' if by_rows else 'index tuples'}."
+        __doc__ = (
+            f"Updates a Parameter in place: {record} at {'rows' if by_rows else 'index tuples'}."
+        )
 
         def __init__(self, use_locking=False):
             super().__init__()
@@ -215,7 +224,8 @@ for _kind in ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min"):
 del _kind, _record, _name, _rows, _cls, _fn, _lower
 
 
-# -- control ----------------------------------------------------------------------------------------
+# -- control
+# ----------------------------------------------------------------------------------------
 
 
 @entry
@@ -234,11 +244,13 @@ class Depend(Primitive):
 
 @entry
 def print_(*input_x):
-    """Prints tensors and texts to standard output; gives the first tensor. Inside a compiled function only
-    texts, dtypes and shapes are known."""
+    """Prints tensors and texts to standard output; gives the first tensor. Inside a compiled
+    function only texts, dtypes and shapes are known."""
     for item in input_x:
         if not isinstance(item, (Tensor, str, int, float, bool, tuple, list)):
-            raise TypeError(f"print_: tensors, texts and numbers can be printed, got {type(item).__name__}")
+            raise TypeError(
+                f"print_: tensors, texts and numbers can be printed, got {type(item).__name__}"
+            )
         print(repr(item) if isinstance(item, Tensor) else item, flush=True)
     return next((item for item in input_x if isinstance(item, Tensor)), None)
 
@@ -251,8 +263,8 @@ class Print(Primitive):
 
 
 class Assert(Primitive):
-    """Assert(summarize)(condition, data): a ValueError that shows the first `summarize` elements of each
-    tensor in data unless the condition holds."""
+    """Assert(summarize)(condition, data): a ValueError that shows the first `summarize` elements
+    of each tensor in data unless the condition holds."""
 
     def __init__(self, summarize=3):
         super().__init__()
@@ -269,15 +281,22 @@ class Assert(Primitive):
 
 @entry
 def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=True):
-    """Decorates a function of Python values that is evaluated while compiling. Calls run where they stand,
-    so the function is used as it is; a tensor without a value among its arguments is an error."""
-    for flag_name, flag in (("get_instance", get_instance), ("reuse_result", reuse_result), ("check", check)):
+    """Decorates a function of Python values that is evaluated while compiling. Calls run where
+    they stand, so the function is used as it is; a tensor without a value among its arguments is
+    an error."""
+    for flag_name, flag in (
+        ("get_instance", get_instance),
+        ("reuse_result", reuse_result),
+        ("check", check),
+    ):
         if not isinstance(flag, bool):
             raise TypeError(f"constexpr: '{flag_name}' must be True or False, got {flag!r}")
 
     def decorate(f):
         if not get_instance:
-            return type(name or f.__name__, (_Function,), {"_call": staticmethod(f), "__doc__": f.__doc__})
+            return type(
+                name or f.__name__, (_Function,), {"_call": staticmethod(f), "__doc__": f.__doc__}
+            )
         return f
 
     return decorate if fn is None else decorate(fn)
@@ -297,12 +316,15 @@ class InsertGradientOf(Primitive):
 
 
 class HookBackward(Primitive):
-    """HookBackward(fn)(x): x; when its gradient is computed fn(gradient) is called and may replace it."""
+    """HookBackward(fn)(x): x; when its gradient is computed fn(gradient) is called and may replace
+    it."""
 
     def __init__(self, hook_fn, cell_id=""):
         super().__init__()
         if not callable(hook_fn):
-            raise TypeError(f"HookBackward: 'hook_fn' must be callable, got {type(hook_fn).__name__}")
+            raise TypeError(
+                f"HookBackward: 'hook_fn' must be callable, got {type(hook_fn).__name__}"
+            )
         self.hook_fn, self.cell_id = hook_fn, cell_id
 
     def __call__(self, *inputs):
@@ -320,8 +342,8 @@ class HookBackward(Primitive):
 
 @entry
 def cond(pred, true_fn, false_fn, *operands):
-    """true_fn(*operands) if pred else false_fn(*operands); compiled functions keep both branches. Both must
-    give results of the same structure, dtypes and shapes."""
+    """true_fn(*operands) if pred else false_fn(*operands); compiled functions keep both branches.
+    Both must give results of the same structure, dtypes and shapes."""
     from mycel.ops._transforms import flatten, unflatten
 
     flat = []
@@ -342,8 +364,8 @@ def cond(pred, true_fn, false_fn, *operands):
 
 @entry
 def while_loop(cond_func, loop_func, init_val):
-    """Repeats val = loop_func(val) while cond_func(val), from init_val on. The dtypes and shapes of the
-    tensors in val stay the same."""
+    """Repeats val = loop_func(val) while cond_func(val), from init_val on. The dtypes and shapes
+    of the tensors in val stay the same."""
     from mycel.ops._transforms import flatten, unflatten
 
     flat = []
@@ -354,9 +376,13 @@ def while_loop(cond_func, loop_func, init_val):
         flatten(loop_func(unflatten(key, iter(tensors))), out)
         return out
 
-    results = _mycel.while_loop(lambda ts: [_tensor(cond_func(unflatten(key, iter(ts))))], body, flat)
+    results = _mycel.while_loop(
+        lambda ts: [_tensor(cond_func(unflatten(key, iter(ts))))], body, flat
+    )
     return unflatten(key, iter(results))
 
 
-__all__ = [name for name in globals() if not name.startswith("_") and name not in ("annotations", "mstype")]
+__all__ = [
+    name for name in globals() if not name.startswith("_") and name not in ("annotations", "mstype")
+]
 __all__ = [n for n in __all__ if n not in ("entry", "Tensor", "Parameter", "Primitive")]

@@ -1,12 +1,14 @@
-"""Derivatives of functions and networks. The C++ transforms work on flat lists of tensors; this module
-flattens arguments and results, and keeps what is no tensor out of their sight."""
+"""Derivatives of functions and networks. The C++ transforms work on flat lists of tensors; this
+module flattens arguments and results, and keeps what is no tensor out of their sight."""
 
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
 from mycel.common.parameter import Parameter, ParameterTuple
 
+
 def flatten(value, out):
-    """Appends the tensors inside nested tuples, lists and dicts to `out`; gives a key for `unflatten`."""
+    """Appends the tensors inside nested tuples, lists and dicts to `out`; gives a key for
+    `unflatten`."""
     if isinstance(value, Tensor):
         out.append(value)
         return Tensor
@@ -18,7 +20,8 @@ def flatten(value, out):
 
 
 def unflatten(key, tensors):
-    """The value that `flatten` took apart, with tensors from the iterator `tensors` in place of its own."""
+    """The value that `flatten` took apart, with tensors from the iterator `tensors` in place of
+    its own."""
     if key is Tensor:
         return next(tensors)
     kind, content = key
@@ -37,10 +40,11 @@ def _name_of(fn):
 
 
 class Differentiated:
-    """One call of `fn` prepared for a transform: its arguments as a flat list, its results as another.
+    """One call of `fn` prepared for a transform: its arguments as a flat list, its results as
+    another.
 
-    Constants (numbers, strings, None) in the arguments pass through; a number that is differentiated with
-    respect to becomes a tensor.
+    Constants (numbers, strings, None) in the arguments pass through; a number that is
+    differentiated with respect to becomes a tensor.
     """
 
     def __init__(self, fn, args, kwargs, op):
@@ -126,7 +130,9 @@ def run_gradient(call, wrt, weights, seeds=(), has_aux=False):
 def _as_positions(grad_position):
     if grad_position is None:
         return ()
-    return (grad_position,) if not isinstance(grad_position, (tuple, list)) else tuple(grad_position)
+    return (
+        (grad_position,) if not isinstance(grad_position, (tuple, list)) else tuple(grad_position)
+    )
 
 
 def _checked(op, fn, grad_position, weights):
@@ -137,7 +143,8 @@ def _checked(op, fn, grad_position, weights):
 
 
 def _shape_result(call, positions, single, inputs, variables, weights, one_weight):
-    """Gradients as published: of one input alone, of several a tuple; with weights, a pair of both."""
+    """Gradients as published: of one input alone, of several a tuple; with weights, a pair of
+    both."""
     grads = call.regroup(positions, inputs)
     if single:
         grads = grads[0]
@@ -152,7 +159,8 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     """A function that gives (result, gradients) of `fn`.
 
     grad_position: index of the argument to differentiate, a tuple of them, or None for none.
-    weights: a Parameter or several, further variables. has_aux: only the first result is differentiated.
+    weights: a Parameter or several, further variables. has_aux: only the first result is
+    differentiated.
     Gradients: of one argument alone, of several a tuple; with weights, (of arguments, of weights).
     Gradients of a result that is no scalar are those of its sum.
     """
@@ -167,7 +175,13 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         wrt = call.positions(positions)
         result, inputs, variables = run_gradient(call, wrt, listed or [], has_aux=has_aux)
         grads = _shape_result(
-            call, positions, single and positions, inputs, variables, listed, isinstance(weights, Parameter)
+            call,
+            positions,
+            single and positions,
+            inputs,
+            variables,
+            listed,
+            isinstance(weights, Parameter),
         )
         return result, grads
 
@@ -189,7 +203,13 @@ def grad(fn, grad_position=0, weights=None, has_aux=False):
         wrt = call.positions(positions)
         result, inputs, variables = run_gradient(call, wrt, listed or [], has_aux=has_aux)
         grads = _shape_result(
-            call, positions, single and positions, inputs, variables, listed, isinstance(weights, Parameter)
+            call,
+            positions,
+            single and positions,
+            inputs,
+            variables,
+            listed,
+            isinstance(weights, Parameter),
         )
         return (grads, tuple(result[1:])) if has_aux else grads
 
@@ -199,13 +219,18 @@ def grad(fn, grad_position=0, weights=None, has_aux=False):
 class GradOperation:
     """Gradients of a function or network: GradOperation(...)(fn, weights)(*inputs).
 
-    get_all: of all inputs, as a tuple; otherwise of the first one. get_by_list: of the parameters in
-    `weights` (a ParameterTuple; by default those of the network that require gradients); with get_all
-    both, as a pair. sens_param: the call takes one more argument, the gradient of the result.
+    get_all: of all inputs, as a tuple; otherwise of the first one. get_by_list: of the parameters
+    in `weights` (a ParameterTuple; by default those of the network that require gradients); with
+    get_all both, as a pair. sens_param: the call takes one more argument, the gradient of the
+    result.
     """
 
     def __init__(self, get_all=False, get_by_list=False, sens_param=False):
-        for name, flag in (("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)):
+        for name, flag in (
+            ("get_all", get_all),
+            ("get_by_list", get_by_list),
+            ("sens_param", sens_param),
+        ):
             if not isinstance(flag, bool):
                 raise TypeError(f"GradOperation: '{name}' must be True or False, got {flag!r}")
         self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
@@ -214,7 +239,9 @@ class GradOperation:
     def __call__(self, fn, weights=None):
         """The function that computes the gradients of `fn`."""
         if not callable(fn):
-            raise TypeError(f"GradOperation: 'fn' must be a function or Cell, got {type(fn).__name__}")
+            raise TypeError(
+                f"GradOperation: 'fn' must be a function or Cell, got {type(fn).__name__}"
+            )
         if self.get_by_list and weights is None:
             if not hasattr(fn, "trainable_params"):
                 raise TypeError("GradOperation: get_by_list needs weights, a ParameterTuple")
@@ -231,7 +258,9 @@ class GradOperation:
                 elif args:
                     args, seeds = args[:-1], (args[-1],)
                 else:
-                    raise TypeError("GradOperation: sens_param needs the result's gradient as last argument")
+                    raise TypeError(
+                        "GradOperation: sens_param needs the result's gradient as last argument"
+                    )
             call = Differentiated(fn, args, kwargs, "GradOperation")
             wrt = self._inputs(call)
             flat = []
@@ -249,7 +278,9 @@ class GradOperation:
         if self.get_by_list:
             return []
         if not call.tensors:
-            raise TypeError(f"GradOperation: {_name_of(call.fn)} was given no tensor to differentiate")
+            raise TypeError(
+                f"GradOperation: {_name_of(call.fn)} was given no tensor to differentiate"
+            )
         return [0]
 
     def __repr__(self):
@@ -261,19 +292,21 @@ class GradOperation:
 
 @entry
 def grad_all(fn, weights=None):
-    """A function that gives the gradients of all inputs, and for a network with parameters also those:
-    `grad_all(f)(x, y)` is (df/dx, df/dy), `grad_all(net)(x, y)` is ((dx, dy), (dw, …))."""
+    """A function that gives the gradients of all inputs, and for a network with parameters also
+    those: `grad_all(f)(x, y)` is (df/dx, df/dy), `grad_all(net)(x, y)` is ((dx, dy), (dw, …))."""
     if weights is None and hasattr(fn, "trainable_params"):
         weights = fn.trainable_params()
     by_list = bool(weights)
-    return GradOperation(get_all=True, get_by_list=by_list)(fn, ParameterTuple(weights) if by_list else None)
+    return GradOperation(get_all=True, get_by_list=by_list)(
+        fn, ParameterTuple(weights) if by_list else None
+    )
 
 
 @entry
 def vjp(fn, *inputs, weights=None, has_aux=False):
-    """(result, pullback): pullback(gradient of the result) gives the gradients of the inputs. Without
-    inputs, a function of them that gives this. weights: (gradients of inputs, gradients of weights).
-    has_aux: only the first result is differentiated, and the others come last."""
+    """(result, pullback): pullback(gradient of the result) gives the gradients of the inputs.
+    Without inputs, a function of them that gives this. weights: (gradients of inputs, gradients of
+    weights). has_aux: only the first result is differentiated, and the others come last."""
     if not inputs:
         return lambda *args: vjp(fn, *args, weights=weights, has_aux=has_aux)
     call = Differentiated(fn, inputs, {}, "vjp")
@@ -294,7 +327,8 @@ def vjp(fn, *inputs, weights=None, has_aux=False):
 
 
 def _vjp_again(call, listed, weights, has_aux):
-    """A pullback with parameters or further results: it runs the function again with given seeds."""
+    """A pullback with parameters or further results: it runs the function again with given
+    seeds."""
     wrt = call.positions(range(len(call.spans)))
     result = call.result(call.call(call.tensors))
 
@@ -325,8 +359,8 @@ def _one_or_tuple(items):
 
 @entry
 def jvp(fn, inputs, v, has_aux=False):
-    """(result, derivative of `fn` at `inputs` in the direction `v`). inputs and v: a tensor or a tuple.
-    has_aux: only the first result is differentiated, and the others come last."""
+    """(result, derivative of `fn` at `inputs` in the direction `v`). inputs and v: a tensor or a
+    tuple. has_aux: only the first result is differentiated, and the others come last."""
     args = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     directions = tuple(v) if isinstance(v, (tuple, list)) else (v,)
     if len(args) != len(directions):
@@ -344,8 +378,8 @@ def jvp(fn, inputs, v, has_aux=False):
 
 @entry
 def custom_gradient(forward, bprop, args):
-    """forward(*args), differentiated by bprop(*args, result, gradient of the result), which gives one
-    gradient per argument. For a Cell with a `bprop` method."""
+    """forward(*args), differentiated by bprop(*args, result, gradient of the result), which gives
+    one gradient per argument. For a Cell with a `bprop` method."""
     call = Differentiated(forward, args, {}, "bprop")
 
     def backward(tensors):

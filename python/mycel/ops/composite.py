@@ -39,7 +39,8 @@ def _type_name(kind):
     if isinstance(kind, str):
         if kind not in _TYPE_NAMES:
             raise ValueError(
-                f"MultitypeFuncGraph.register: '{kind}' is no type name\n  Allowed: {', '.join(_TYPE_NAMES)}."
+                f"MultitypeFuncGraph.register: '{kind}' is no type name"
+                f"\n  Allowed: {', '.join(_TYPE_NAMES)}."
             )
         return kind
     if isinstance(kind, mstype.TensorType):
@@ -53,10 +54,11 @@ def _type_name(kind):
 
 
 class MultitypeFuncGraph:
-    """One function with several bodies, chosen by the types of the arguments: `@f.register("Tensor", "Tensor")`.
+    """One function with several bodies, chosen by the types of the arguments:
+    `@f.register("Tensor", "Tensor")`.
 
-    A body for the exact types wins over a body for "Number" and over the more general ones, in order of
-    registration. read_value: Parameters are passed as their values.
+    A body for the exact types wins over a body for "Number" and over the more general ones, in
+    order of registration. read_value: Parameters are passed as their values.
     """
 
     def __init__(self, name, read_value=False):
@@ -74,7 +76,8 @@ class MultitypeFuncGraph:
         return decorate
 
     def set_doc_url(self, url):
-        """Where the types that the function takes are described, for the message of a failed call."""
+        """Where the types that the function takes are described, for the message of a failed
+        call."""
         self.doc_url = url
         return self
 
@@ -90,7 +93,9 @@ class MultitypeFuncGraph:
         given = ", ".join(type(a).__name__ for a in args)
         known = "; ".join(f"({', '.join(names)})" for names, _ in self.entries)
         where = getattr(self, "doc_url", "")
-        raise TypeError(f"{self.name}: no body for ({given})\n  Bodies: {known or 'none'}. {where}".rstrip())
+        raise TypeError(
+            f"{self.name}: no body for ({given})\n  Bodies: {known or 'none'}. {where}".rstrip()
+        )
 
     def __repr__(self):
         return f"MultitypeFuncGraph[{self.name}]"
@@ -101,8 +106,9 @@ def _is_sequence(value):
 
 
 class HyperMap:
-    """Applies an operation to the items of sequences, and to what is nested in them: HyperMap(op)(xs, ys),
-    or HyperMap()(op, xs, ys). The result has the structure of the first sequence."""
+    """Applies an operation to the items of sequences, and to what is nested in them:
+    HyperMap(op)(xs, ys), or HyperMap()(op, xs, ys). The result has the structure of the first
+    sequence."""
 
     def __init__(self, ops=None, reverse=False):
         if ops is not None and not callable(ops):
@@ -124,8 +130,15 @@ class HyperMap:
             return op(*args)
         self._check(args)
         order = range(len(first))
-        items = [self._map(op, tuple(a[i] for a in args)) for i in (reversed(order) if self.reverse else order)]
-        return type(first)(items[::-1] if self.reverse else items) if type(first) in (tuple, list) else tuple(items)
+        items = [
+            self._map(op, tuple(a[i] for a in args))
+            for i in (reversed(order) if self.reverse else order)
+        ]
+        return (
+            type(first)(items[::-1] if self.reverse else items)
+            if type(first) in (tuple, list)
+            else tuple(items)
+        )
 
     def _check(self, args):
         for a in args:
@@ -164,11 +177,14 @@ class Partial:
 
 @entry
 def clip_by_value(x, clip_value_min=None, clip_value_max=None):
-    """x limited to [clip_value_min, clip_value_max]; a bound may be None. x: a tensor or a sequence of them."""
+    """x limited to [clip_value_min, clip_value_max]; a bound may be None. x: a tensor or a
+    sequence of them."""
     from mycel import ops
 
     if clip_value_min is None and clip_value_max is None:
-        raise ValueError("clip_by_value: clip_value_min and clip_value_max are both None: give a bound")
+        raise ValueError(
+            "clip_by_value: clip_value_min and clip_value_max are both None: give a bound"
+        )
     if _is_sequence(x):
         return type(x)(clip_by_value(item, clip_value_min, clip_value_max) for item in x)
     if clip_value_min is not None:
@@ -195,7 +211,9 @@ def clip_by_global_norm(x, clip_norm=1.0, use_norm=None):
     from mycel import ops
 
     if isinstance(clip_norm, bool) or not isinstance(clip_norm, (int, float)):
-        raise TypeError(f"clip_by_global_norm: 'clip_norm' must be a number, got {type(clip_norm).__name__}")
+        raise TypeError(
+            f"clip_by_global_norm: 'clip_norm' must be a number, got {type(clip_norm).__name__}"
+        )
     if clip_norm <= 0:
         raise ValueError(f"clip_by_global_norm: 'clip_norm' must be positive, got {clip_norm}")
     if not _is_sequence(x) or not x:

@@ -3,6 +3,7 @@
 #include "nn/arith.h"
 #include "nn/layer.h"
 #include "nn/layers/calls.h"
+#include "runtime/trace.h"
 
 namespace mycel::nn {
 namespace {
@@ -71,17 +72,22 @@ constexpr LayerDef kRoll = check({
         [](Layer& l, Inputs x) { return ops::roll(x[0], l.args.ints("shift"), l.args.attr("axis")); },
 });
 
+// An operand that is a number of the program, 0 when absent.
+int64_t whole_number(Inputs x, size_t i) {
+  return x.size() > i && x[i] ? runtime::concrete(x[i], "k").item_int() : 0;
+}
+
 constexpr LayerDef kTril = check({
     .name = "Tril",
     .doc = "The lower triangle of x [..., m, n], zeros above diagonal k.",
-    .args = {"k: int = 0"},
-    .construct = [](Layer& l, Inputs x) { return ops::tril(x[0], l.args.integer("k")); },
+    .in = {"x", "k?"},
+    .construct = [](Layer&, Inputs x) { return ops::tril(x[0], whole_number(x, 1)); },
 });
 constexpr LayerDef kTriu = check({
     .name = "Triu",
     .doc = "The upper triangle of x [..., m, n], zeros below diagonal k.",
-    .args = {"k: int = 0"},
-    .construct = [](Layer& l, Inputs x) { return ops::triu(x[0], l.args.integer("k")); },
+    .in = {"x", "k?"},
+    .construct = [](Layer&, Inputs x) { return ops::triu(x[0], whole_number(x, 1)); },
 });
 
 constexpr LayerDef kL1Regularizer = check({

@@ -71,7 +71,7 @@ constexpr OpDef kGroupNorm = check({
     .doc = "Normalises num_groups groups of channels of each sample to mean 0 and variance 1, then multiplies by weight "
            "and adds bias per channel.",
     .in = {"input: float[n, c, h, w]", "weight?: float[c]", "bias?: float[c]"},
-    .attr = {"num_groups: int", "eps: float = 1e-5"},
+    .attr = {"num_groups: int = 1", "eps: float = 1e-5"},
     .shard = "none",
     .expand = [](Expansion& e) { normalise_groups(e, e.attrs.integer("num_groups"), e.attrs.real("eps")); },
     .cases = "input[2, 4, 3, 2] [2, 4, 5]; c = 4; num_groups = 1 2; fd 1e-5; bad num_groups = 3; bad weight[3] | input[2, "

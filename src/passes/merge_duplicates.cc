@@ -22,7 +22,7 @@ bool same(const ir::Node& a, const ir::Op& op, const std::vector<ir::Value>& in,
 
 }  // namespace
 
-GraphOut merge_common(const ir::Graph& g) {
+GraphOut merge_duplicates(const ir::Graph& g) {
   Rewrite r(g);
   std::unordered_multimap<size_t, ir::Node*> seen;
   for (const ir::Node& n : g.nodes()) {

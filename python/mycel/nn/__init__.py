@@ -1,0 +1,26 @@
+"""Networks: cells, layers, losses, optimizers, learning rates, metrics and training steps."""
+
+from mycel.nn.cell import Cell, GraphCell
+from mycel.nn.container import CellList, SequentialCell
+from mycel.nn.dynamic_lr import *
+from mycel.nn.layer import *
+from mycel.nn.learning_rate_schedule import LearningRateSchedule
+from mycel.nn.loss import LossBase
+from mycel.nn.metrics import *
+from mycel.nn.optim import *
+from mycel.nn.recurrent import GRU, LSTM, RNN, LSTMCell
+from mycel.nn.wrap import (
+    DistributedGradReducer,
+    DynamicLossScaleUpdateCell,
+    FixedLossScaleUpdateCell,
+    ForwardValueAndGrad,
+    Jvp,
+    ParameterUpdate,
+    TimeDistributed,
+    TrainOneStepCell,
+    TrainOneStepWithLossScaleCell,
+    Vjp,
+    WithEvalCell,
+    WithGradCell,
+    WithLossCell,
+)
