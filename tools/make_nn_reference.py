@@ -70,8 +70,12 @@ def gradients(net, tensors, out, rng):
     found = {}
     weights = ms.ParameterTuple(net.trainable_params())
     if weights:
-        by_input, by_weight = ops.GradOperation(get_all=True, get_by_list=True)(whole, weights)(*tensors)
-        for (path, p), g in zip([x for x in net.parameters_and_names() if x[1].requires_grad], by_weight):
+        by_input, by_weight = ops.GradOperation(get_all=True, get_by_list=True)(whole, weights)(
+            *tensors
+        )
+        for (path, p), g in zip(
+            [x for x in net.parameters_and_names() if x[1].requires_grad], by_weight
+        ):
             found[f"dp/{path}"] = g.asnumpy()
     else:
         by_input = ops.GradOperation(get_all=True)(whole)(*tensors)
@@ -85,7 +89,8 @@ def run_optimizer(case, number):
     name, kwargs = case
     rng = np.random.default_rng(number)
     params = [
-        ms.Parameter(Tensor(rng.normal(size=s).astype(np.float32)), name=n) for n, s in cases.PARAMETERS
+        ms.Parameter(Tensor(rng.normal(size=s).astype(np.float32)), name=n)
+        for n, s in cases.PARAMETERS
     ]
     optimizer = getattr(nn, name)(params, **kwargs)
     found = {}

@@ -99,7 +99,8 @@ def test_optimizer(number):
         pytest.skip("the peer has no CPU kernel for this case")
     rng = np.random.default_rng(number)
     params = [
-        ms.Parameter(Tensor(rng.normal(size=s).astype(np.float32)), name=n) for n, s in cases.PARAMETERS
+        ms.Parameter(Tensor(rng.normal(size=s).astype(np.float32)), name=n)
+        for n, s in cases.PARAMETERS
     ]
     optimizer = getattr(nn, name)(params, **kwargs)
     for step in range(cases.STEPS):

@@ -29,7 +29,11 @@ class _Inside:
 def _state_of(cell):
     """What beside arguments decides how the network computes."""
     return tuple(
-        (id(c), c.training, tuple((id(p), p.requires_grad) for p in c._params.values() if p is not None))
+        (
+            id(c),
+            c.training,
+            tuple((id(p), p.requires_grad) for p in c._params.values() if p is not None),
+        )
         for _, c in cell.cells_and_names()
     )
 

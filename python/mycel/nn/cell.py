@@ -123,9 +123,7 @@ class Cell:
         if not isinstance(param_name, str) or not param_name:
             raise KeyError(f"{type(self).__name__}: a parameter's name must be a str, not empty")
         if check_name_contain_dot and "." in param_name:
-            raise KeyError(
-                f"{type(self).__name__}: the name '{param_name}' must not contain a dot"
-            )
+            raise KeyError(f"{type(self).__name__}: the name '{param_name}' must not contain a dot")
         if "_params" not in self.__dict__:
             _require_init(self, param_name)
         if hasattr(self, param_name) and param_name not in self._params:
@@ -265,7 +263,10 @@ class Cell:
     @entry
     def to_float(self, dst_type):
         """Casts floating-point inputs of this cell and all below to float16, bfloat16 or float32."""
-        if getattr(dst_type, "name", str(dst_type)) not in _FLOATS and str(dst_type).lower() not in _FLOATS:
+        if (
+            getattr(dst_type, "name", str(dst_type)) not in _FLOATS
+            and str(dst_type).lower() not in _FLOATS
+        ):
             raise ValueError(f"to_float: 'dst_type' must be a floating-point type, got {dst_type}")
         for _, cell in self.cells_and_names():
             cell.__dict__["_float_type"] = dst_type
@@ -324,7 +325,9 @@ class Cell:
             if name not in ("mp_comm_recompute", "parallel_optimizer_comm_recompute"):
                 raise TypeError(f"recompute: there is no option '{name}'")
             if value is not (name == "mp_comm_recompute"):
-                raise NotImplementedError(f"recompute: {name}={value} belongs to distributed networks")
+                raise NotImplementedError(
+                    f"recompute: {name}={value} belongs to distributed networks"
+                )
         self.__dict__["_recomputes"] = True
         self.__dict__["_special"] = True
         _compile.changed()

@@ -52,7 +52,12 @@ def _groups_of(parameters, owner):
         if not params:
             raise ValueError(f"{owner}: a parameter group is empty")
         groups.append(
-            (params, group.get("lr"), group.get("weight_decay"), group.get("grad_centralization", False))
+            (
+                params,
+                group.get("lr"),
+                group.get("weight_decay"),
+                group.get("grad_centralization", False),
+            )
         )
     return groups, order, True
 
@@ -109,7 +114,9 @@ class Optimizer(Cell):
         rates = self.learning_rate
         for rate in rates if isinstance(rates, tuple) else (rates,):
             if not isinstance(rate, Parameter):
-                raise TypeError(f"{self.cls_name}: the learning rate is a schedule; it cannot be assigned")
+                raise TypeError(
+                    f"{self.cls_name}: the learning rate is a schedule; it cannot be assigned"
+                )
             rate.set_data(value if isinstance(value, Tensor) else Tensor(value, rate.dtype))
 
     def __setattr__(self, name, value):
@@ -229,7 +236,9 @@ def _make_class(record):
     def __init__(self, params, *args, **kwargs):
         for extra in ("use_lazy", "use_offload"):
             if name == "Adam" and kwargs.pop(extra, False):
-                raise NotImplementedError(f"Adam: {extra}=True is not supported; gradients are dense")
+                raise NotImplementedError(
+                    f"Adam: {extra}=True is not supported; gradients are dense"
+                )
         Cell.__init__(self, auto_prefix=False)
         self._make(name, params, args, kwargs)
         given = {**{n: d for n, _, d in record["args"]}, **dict(zip(names, args)), **kwargs}
@@ -239,7 +248,8 @@ def _make_class(record):
 
     members = {
         "__init__": __init__,
-        "__doc__": "params: Parameters, or groups of them as in Optimizer.\n" + documentation(record),
+        "__doc__": "params: Parameters, or groups of them as in Optimizer.\n"
+        + documentation(record),
         "__module__": "mycel.nn",
         "__signature__": signature_of(record["args"], "params"),
         "_record": record,
@@ -268,7 +278,9 @@ class LARS(Optimizer):
         if epsilon <= 0 or coefficient <= 0:
             raise ValueError("LARS: 'epsilon' and 'coefficient' must be positive")
         fields = self.__dict__
-        fields.update(epsilon=float(epsilon), coefficient=float(coefficient), use_clip=bool(use_clip))
+        fields.update(
+            epsilon=float(epsilon), coefficient=float(coefficient), use_clip=bool(use_clip)
+        )
         fields["opt"] = optimizer
         self._cells["opt"] = optimizer
         for name in ("parameters", "is_group", "is_group_lr", "dynamic_lr", "_optimizer"):

@@ -146,7 +146,11 @@ class ForwardValueAndGrad(Cell):
         if isinstance(weights, Parameter):
             weights = [weights]
         self.__dict__["weights"] = ParameterTuple(weights) if weights is not None else None
-        self.get_all, self.get_by_list, self.sens_param = bool(get_all), bool(get_by_list), bool(sens_param)
+        self.get_all, self.get_by_list, self.sens_param = (
+            bool(get_all),
+            bool(get_by_list),
+            bool(sens_param),
+        )
         self.grad = GradOperation(get_all=get_all, get_by_list=get_by_list, sens_param=sens_param)
 
     def construct(self, *inputs):
@@ -182,7 +186,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         if isinstance(scale_sense, Cell):
             self.scaling_func = scale_sense
             self.scale_sense = Parameter(
-                Tensor(scale_sense.get_loss_scale(), mstype.float32), name="scale_sense", requires_grad=False
+                Tensor(scale_sense.get_loss_scale(), mstype.float32),
+                name="scale_sense",
+                requires_grad=False,
             )
         elif isinstance(scale_sense, Tensor):
             if scale_sense.shape not in ((), (1,)):
@@ -198,7 +204,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     def set_sense_scale(self, sens):
         """Sets the scale, where no cell decides it."""
         if self.scaling_func is not None or not isinstance(sens, Tensor):
-            raise TypeError(f"{self.cls_name}: the scale can be set to a Tensor when no cell decides it")
+            raise TypeError(
+                f"{self.cls_name}: the scale can be set to a Tensor when no cell decides it"
+            )
         self.scale_sense.set_data(sens)
 
     def start_overflow_check(self, pre_cond, compute_input):
@@ -290,7 +298,9 @@ class ParameterUpdate(Cell):
     def __init__(self, param):
         super().__init__(auto_prefix=False)
         if not isinstance(param, Parameter):
-            raise TypeError(f"ParameterUpdate: a Parameter was expected, got {type(param).__name__}")
+            raise TypeError(
+                f"ParameterUpdate: a Parameter was expected, got {type(param).__name__}"
+            )
         self._param = param
 
     def construct(self, x):
@@ -341,7 +351,9 @@ class TimeDistributed(Cell):
     def __init__(self, layer, time_axis, reshape_with_axis=None):
         super().__init__()
         if not callable(layer):
-            raise TypeError(f"TimeDistributed: 'layer' must be callable, got {type(layer).__name__}")
+            raise TypeError(
+                f"TimeDistributed: 'layer' must be callable, got {type(layer).__name__}"
+            )
         self.layer, self.time_axis, self.reshape_with_axis = layer, time_axis, reshape_with_axis
 
     def construct(self, inputs):
@@ -368,7 +380,9 @@ class DistributedGradReducer(Cell):
     def __init__(self, parameters, mean=None, degree=None, fusion_type=1, group="hccl_world_group"):
         super().__init__(auto_prefix=False)
         if degree not in (None, 1):
-            raise NotImplementedError("DistributedGradReducer: this process has one device; degree must be 1")
+            raise NotImplementedError(
+                "DistributedGradReducer: this process has one device; degree must be 1"
+            )
 
     def construct(self, grads):
         return grads
