@@ -1,10 +1,10 @@
-"""Writes tests/python/data/nn_reference.npz: what a peer with the published API computes for the cases of
-tests/python/nn_cases.py. Run it in an environment where `mindspore` is installed (2.0.0 was used); nothing
-else needs the peer.
+"""Writes tests/python/data/nn_reference.npz: what a peer with the published API computes for the
+cases of tests/python/nn_cases.py. Run it in an environment where `mindspore` is installed (2.0.0
+was used); nothing else needs the peer.
 
-Stored per case: results, gradients of sum(result * seed) with respect to floating-point inputs and to
-trainable parameters, and states that the call changed. A case that the peer cannot run on its CPU is left
-out, with a line on standard output.
+Stored per case: results, gradients of sum(result * seed) with respect to floating-point inputs and
+to trainable parameters, and states that the call changed. A case that the peer cannot run on its
+CPU is left out, with a line on standard output.
 """
 
 import sys

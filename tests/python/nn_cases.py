@@ -1,9 +1,9 @@
-"""Layers, losses and optimizers that are compared with a peer. tools/make_nn_reference.py runs these cases
-in the peer and writes data/nn_reference.npz; test_nn_reference.py runs them here. Both draw inputs and
-parameters from `draw`, so the file holds results alone.
+"""Layers, losses and optimizers that are compared with a peer. tools/make_nn_reference.py runs
+these cases in the peer and writes data/nn_reference.npz; test_nn_reference.py runs them here. Both
+draw inputs and parameters from `draw`, so the file holds results alone.
 
-A case: (class, positional arguments, keyword arguments, inputs, training). An input is a shape, or a tuple
-(kind, shape, …) read by `draw`.
+A case: (class, positional arguments, keyword arguments, inputs, training). An input is a shape, or
+a tuple (kind, shape, …) read by `draw`.
 """
 
 import numpy as np

@@ -3,10 +3,9 @@
 import copy
 import pickle
 
+import mycel as ms
 import numpy as np
 import pytest
-
-import mycel as ms
 from mycel import Parameter, Tensor, nn, ops
 from mycel.common.initializer import initializer
 

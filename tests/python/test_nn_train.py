@@ -1,9 +1,8 @@
 """Optimizers, training steps, initializers and metrics in Python."""
 
+import mycel as ms
 import numpy as np
 import pytest
-
-import mycel as ms
 from mycel import Parameter, Tensor, nn, ops
 from mycel.common import initializer as init
 

@@ -1,5 +1,5 @@
-"""Cells in graph mode: the outermost cell that is called becomes one compiled function per signature,
-also per state of the switches inside it (training, frozen parameters, hooks)."""
+"""Cells in graph mode: the outermost cell that is called becomes one compiled function per
+signature, also per state of the switches inside it (training, frozen parameters, hooks)."""
 
 import threading
 

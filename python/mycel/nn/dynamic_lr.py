@@ -62,7 +62,8 @@ def piecewise_constant_lr(milestone, learning_rates):
 def exponential_decay_lr(
     learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False
 ):
-    """learning_rate * decay_rate^(epoch / decay_epoch) for each step; is_stair rounds the exponent down."""
+    """learning_rate * decay_rate^(epoch / decay_epoch) for each step; is_stair rounds the exponent
+    down."""
     rule = lambda p, _: learning_rate * decay_rate**p
     return _decay("exponential_decay_lr", learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch,
                   is_stair, rule)  # fmt: skip
@@ -72,8 +73,8 @@ def exponential_decay_lr(
 def natural_exp_decay_lr(
     learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False
 ):
-    """learning_rate * exp(-decay_rate * epoch) for each step; is_stair takes the epoch in whole multiples of
-    decay_epoch."""
+    """learning_rate * exp(-decay_rate * epoch) for each step; is_stair takes the epoch in whole
+    multiples of decay_epoch."""
     rule = lambda p, epoch: (
         learning_rate * math.exp(-decay_rate * (p * decay_epoch if is_stair else epoch))
     )
@@ -85,8 +86,8 @@ def natural_exp_decay_lr(
 def inverse_decay_lr(
     learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False
 ):
-    """learning_rate / (1 + decay_rate * epoch / decay_epoch) for each step; is_stair rounds the quotient
-    down."""
+    """learning_rate / (1 + decay_rate * epoch / decay_epoch) for each step; is_stair rounds the
+    quotient down."""
     rule = lambda p, _: learning_rate / (1 + decay_rate * p)
     return _decay("inverse_decay_lr", learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch,
                   is_stair, rule)  # fmt: skip
@@ -94,8 +95,8 @@ def inverse_decay_lr(
 
 @entry
 def cosine_decay_lr(min_lr, max_lr, total_step, step_per_epoch, decay_epoch):
-    """min_lr + (max_lr - min_lr) (1 + cos(pi * epoch / decay_epoch)) / 2 for each step, epochs counted up
-    to decay_epoch."""
+    """min_lr + (max_lr - min_lr) (1 + cos(pi * epoch / decay_epoch)) / 2 for each step, epochs
+    counted up to decay_epoch."""
     name = "cosine_decay_lr"
     _number(name, min_lr, "min_lr", zero=True)
     _number(name, max_lr, "max_lr")
@@ -116,8 +117,8 @@ def cosine_decay_lr(min_lr, max_lr, total_step, step_per_epoch, decay_epoch):
 @entry
 def polynomial_decay_lr(learning_rate, end_learning_rate, total_step, step_per_epoch, decay_epoch, power,
                         update_decay_epoch=False):  # fmt: skip
-    """(learning_rate - end_learning_rate) (1 - min(epoch, d) / d)^power + end_learning_rate for each step,
-    d = decay_epoch, or with update_decay_epoch the next multiple of it."""
+    """(learning_rate - end_learning_rate) (1 - min(epoch, d) / d)^power + end_learning_rate for
+    each step, d = decay_epoch, or with update_decay_epoch the next multiple of it."""
     name = "polynomial_decay_lr"
     _number(name, learning_rate, "learning_rate")
     _number(name, end_learning_rate, "end_learning_rate", zero=True)

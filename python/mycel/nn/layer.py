@@ -1,5 +1,6 @@
-"""Layers: one class for each layer record of the C++ library, made when this module is imported. The
-signature and the text of each class come from its record; parameters, checks and computation are C++."""
+"""Layers: one class for each layer record of the C++ library, made when this module is imported.
+The signature and the text of each class come from its record; parameters, checks and computation
+are C++."""
 
 from mycel import _mycel
 from mycel._mycel import entry

@@ -1,5 +1,5 @@
-"""Metrics: classes for the metric records of the C++ library, and the base class for metrics that users
-write."""
+"""Metrics: classes for the metric records of the C++ library, and the base class for metrics that
+users write."""
 
 import functools
 
@@ -152,11 +152,12 @@ globals().update(classes)
 
 
 class BleuScore(Metric):
-    """BLEU of translations: the geometric mean of the precisions of 1- to n_gram-grams times exp(1 -
-    reference / candidate length) for short candidates; smooth adds 1 to the counts of longer grams. Source:
-    Papineni et al., ACL 2002; Lin and Och, ACL 2004.
+    """BLEU of translations: the geometric mean of the precisions of 1- to n_gram-grams times exp(1
+    - reference / candidate length) for short candidates; smooth adds 1 to the counts of longer
+    grams. Source: Papineni et al., ACL 2002; Lin and Och, ACL 2004.
 
-    update(candidates, references): a list of token lists, and for each a list of reference token lists.
+    update(candidates, references): a list of token lists, and for each a list of reference token
+    lists.
     """
 
     @entry
@@ -216,7 +217,8 @@ class BleuScore(Metric):
 
 @entry
 def auc(x, y, reorder=False):
-    """Area under the curve through the points (x, y) by trapezoids. reorder sorts the points by x first."""
+    """Area under the curve through the points (x, y) by trapezoids. reorder sorts the points by x
+    first."""
     import numpy as np
 
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)

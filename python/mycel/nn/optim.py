@@ -1,5 +1,6 @@
-"""Optimizers: one class for each optimizer record of the C++ library, and the base class for optimizers
-that users write. State lives in C++ and is seen here as Parameters ("moment1.conv.weight")."""
+"""Optimizers: one class for each optimizer record of the C++ library, and the base class for
+optimizers that users write. State lives in C++ and is seen here as Parameters
+("moment1.conv.weight")."""
 
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
@@ -67,10 +68,10 @@ class Optimizer(Cell):
     super().__init__(learning_rate, params, ...) and writes construct(gradients).
 
     learning_rate: a number, a list with one number a step (the last holds on), a tensor, or a
-    LearningRateSchedule. parameters: Parameters, or groups as dicts with keys params, lr, weight_decay,
-    grad_centralization; {"order_params": list} sets the order. weight_decay: added to gradients as
-    weight_decay * parameter; without groups, parameters with "beta" or "gamma" in their names are left
-    out. loss_scale: gradients are divided by it.
+    LearningRateSchedule. parameters: Parameters, or groups as dicts with keys params, lr,
+    weight_decay, grad_centralization; {"order_params": list} sets the order. weight_decay: added to
+    gradients as weight_decay * parameter; without groups, parameters with "beta" or "gamma" in
+    their names are left out. loss_scale: gradients are divided by it.
     """
 
     @entry
@@ -154,8 +155,8 @@ class Optimizer(Cell):
         return gradients
 
     def get_lr(self):
-        """The learning rate of this step: a tensor, or a tuple with one for each parameter when groups
-        have their own. For optimizers that users write it counts the step."""
+        """The learning rate of this step: a tensor, or a tuple with one for each parameter when
+        groups have their own. For optimizers that users write it counts the step."""
         rates = self._optimizer.learning_rates()
         if type(self).construct is not _RecordOptimizer.construct:
             self._optimizer.advance()
@@ -262,9 +263,10 @@ globals().update(classes)
 
 
 class LARS(Optimizer):
-    """Layer-wise adaptive rate scaling around another optimizer: where lars_filter(parameter) holds, the
-    gradient becomes coefficient * |p| / (|g| + weight_decay |p| + epsilon) * (g + weight_decay p), with the
-    factor at most 1 of the learning rate when use_clip. Source: You, Gitman and Ginsburg 2017.
+    """Layer-wise adaptive rate scaling around another optimizer: where lars_filter(parameter)
+    holds, the gradient becomes coefficient * |p| / (|g| + weight_decay |p| + epsilon) * (g +
+    weight_decay p), with the factor at most 1 of the learning rate when use_clip. Source: You,
+    Gitman and Ginsburg 2017.
 
     optimizer: the one that updates; its weight decay is applied here.
     """

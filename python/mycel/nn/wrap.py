@@ -31,7 +31,8 @@ class WithLossCell(Cell):
 
 
 class WithEvalCell(Cell):
-    """(loss, outputs, label) of a batch. add_cast_fp32: outputs are cast to float32 before the loss."""
+    """(loss, outputs, label) of a batch. add_cast_fp32: outputs are cast to float32 before the
+    loss."""
 
     @entry
     def __init__(self, network, loss_fn, add_cast_fp32=False):
@@ -60,8 +61,9 @@ def _identity(grads):
 
 
 class TrainOneStepCell(Cell):
-    """One training step: the network's loss, its gradients times sens, the optimizer's update. Gives the
-    loss. Subclasses may use self.grad, self.weights, self.grad_reducer and self.optimizer."""
+    """One training step: the network's loss, its gradients times sens, the optimizer's update.
+    Gives the loss. Subclasses may use self.grad, self.weights, self.grad_reducer and
+    self.optimizer."""
 
     @entry
     def __init__(self, network, optimizer, sens=1.0):
@@ -108,8 +110,9 @@ class TrainOneStepCell(Cell):
 
 
 class WithGradCell(Cell):
-    """The gradients of loss_fn(network(data), label), or of network(*inputs) without a loss, with respect to
-    the network's trainable parameters. sens: factor or tensor that gradients start from (ones)."""
+    """The gradients of loss_fn(network(data), label), or of network(*inputs) without a loss, with
+    respect to the network's trainable parameters. sens: factor or tensor that gradients start from
+    (ones)."""
 
     @entry
     def __init__(self, network, loss_fn=None, sens=None):
@@ -129,9 +132,9 @@ class WithGradCell(Cell):
 
 
 class ForwardValueAndGrad(Cell):
-    """(result, gradients) of a network. weights: parameters to differentiate with get_by_list; get_all: also
-    with respect to all inputs; neither: with respect to the first input. sens_param: the last input is the
-    gradient of the result."""
+    """(result, gradients) of a network. weights: parameters to differentiate with get_by_list;
+    get_all: also with respect to all inputs; neither: with respect to the first input. sens_param:
+    the last input is the gradient of the result."""
 
     @entry
     def __init__(self, network, weights=None, get_all=False, get_by_list=False, sens_param=False):
@@ -173,10 +176,11 @@ def _closed(value):
 
 
 class TrainOneStepWithLossScaleCell(TrainOneStepCell):
-    """A training step whose loss is scaled so that float16 gradients do not vanish. Gives (loss, overflow,
-    scale). Parameters stay as they are when a gradient is infinite or not a number.
+    """A training step whose loss is scaled so that float16 gradients do not vanish. Gives (loss,
+    overflow, scale). Parameters stay as they are when a gradient is infinite or not a number.
 
-    scale_sense: a tensor with the scale, or a cell such as DynamicLossScaleUpdateCell that holds it.
+    scale_sense: a tensor with the scale, or a cell such as DynamicLossScaleUpdateCell that holds
+    it.
     """
 
     @entry
@@ -309,8 +313,8 @@ class ParameterUpdate(Cell):
 
 
 class Jvp(Cell):
-    """(result, its derivative in a direction) of a function or network: Jvp(fn)(*inputs, v), v one tensor or
-    a tuple with one per input."""
+    """(result, its derivative in a direction) of a function or network: Jvp(fn)(*inputs, v), v one
+    tensor or a tuple with one per input."""
 
     @entry
     def __init__(self, fn):
@@ -325,7 +329,8 @@ class Jvp(Cell):
 
 
 class Vjp(Cell):
-    """(result, gradients) of a function or network: Vjp(fn)(*inputs, v), v the gradient of the result."""
+    """(result, gradients) of a function or network: Vjp(fn)(*inputs, v), v the gradient of the
+    result."""
 
     @entry
     def __init__(self, fn):
@@ -342,9 +347,11 @@ class Vjp(Cell):
 
 
 class TimeDistributed(Cell):
-    """A layer applied to every step of a dim: inputs are cut along time_axis, the results stacked along it.
+    """A layer applied to every step of a dim: inputs are cut along time_axis, the results stacked
+    along it.
 
-    reshape_with_axis: instead, time_axis is merged with this axis for one call and split again after.
+    reshape_with_axis: instead, time_axis is merged with this axis for one call and split again
+    after.
     """
 
     @entry
