@@ -1,14 +1,17 @@
 // Exported networks and terminal drawings for Python: what runtime/model_file.h and train/terminal.h do.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "bind/convert.h"
 #include "bind/nn.h"
 #include "bind/tensor_object.h"
 #include "runtime/model_file.h"
+#include "tensor/safetensors.h"
 #include "train/terminal.h"
 
 namespace mycel::bind {
@@ -79,6 +82,21 @@ std::string picture(nb::handle image, double white) {
   return train::picture(t.data<float>(), static_cast<int>(t.size() / std::max(columns, 1)), columns, white);
 }
 
+nb::dict load_tensors(const std::string& path) {
+  nb::dict out;
+  for (const auto& [name, tensor] : load_safetensors(path).tensors) out[nb::cast(name)] = nb::steal(wrap(tensor));
+  return out;
+}
+
+void save_tensors(const std::string& path, nb::dict tensors) {
+  Checkpoint file;
+  for (auto [name, t] : tensors) {
+    file.tensors.emplace_back(nb::cast<std::string>(name), to_tensor(t.ptr(), "tensor"));
+  }
+  nb::gil_scoped_release release;
+  save_safetensors(path, file);
+}
+
 void bind_terminal(nb::module_& m) {
   nb::module_ sub = m.def_submodule("terminal", "Drawing in a terminal.");
   sub.def("bar", train::bar, nb::arg("done"), nb::arg("width"));
@@ -107,6 +125,8 @@ void bind_model_file(nb::module_& m) {
   m.def(
       "load_model", [](const std::string& path) { return Model::load(path); }, nb::arg("path"),
       "Reads a model file.");
+  m.def("load_tensors", load_tensors, nb::arg("path"), "Named tensors of a safetensors file.");
+  m.def("save_tensors", save_tensors, nb::arg("path"), nb::arg("tensors"), "Writes a safetensors file.");
   bind_terminal(m);
 }
 

@@ -1,6 +1,7 @@
 #include "nn/args.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -41,7 +42,11 @@ std::string plain_line(std::string_view line, Extra* extra) {
 Arg default_of(const ArgSpec& spec, std::string_view line) {
   const ir::Attr& v = spec.default_value;
   if (v.none()) return {};
-  if (spec.extra == Extra::kInit) return Init(v.string());
+  if (spec.extra == Extra::kInit) {
+    char* end = nullptr;
+    double constant = std::strtod(v.string().c_str(), &end);
+    return *end ? Init(v.string()) : Init(constant);
+  }
   if (spec.extra == Extra::kCell) return make_activation(v.string());
   if (spec.extra == Extra::kNumber &&
       line.substr(line.find(" = ")).find_first_of(".e") == line.npos) {
