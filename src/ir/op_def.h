@@ -130,6 +130,8 @@ struct OpDef {
   const char* onnx = "";         // ONNX op of the same meaning
   // Published names beside `name`. primitive: "ReduceSum(keep_dims)": a class constructed with these
   // attributes and then called with the operands and the remaining attributes, in record order.
+  // "Renorm(p, axis=dim)": attribute axis is published as dim. "Gelu[approximate=tanh]": the attribute is
+  // set. Several forms are separated by ";".
   // method: names of Tensor methods ("sum"), separated by spaces. alias: further function names.
   const char* primitive = "";
   const char* method = "";

@@ -3,10 +3,9 @@
 import copy
 import pickle
 
+import mycel as ms
 import numpy as np
 import pytest
-
-import mycel as ms
 from mycel import Parameter, Tensor, nn, ops
 from mycel.common.initializer import initializer
 
@@ -95,7 +94,9 @@ def test_subclass_of_a_layer(x):
     assert np.allclose(layer(x).asnumpy(), plain, atol=1e-5)
     # Inside a C++ layer the subclass computes too.
     outer = nn.Dense(4, 4, activation=Twice(4, 3))
-    inner = (x.asnumpy() @ outer.weight.asnumpy().T + outer.bias.asnumpy()) @ outer.activation.weight.asnumpy().T
+    inner = (
+        x.asnumpy() @ outer.weight.asnumpy().T + outer.bias.asnumpy()
+    ) @ outer.activation.weight.asnumpy().T
     assert np.allclose(outer(x).asnumpy(), inner * 2, atol=1e-5)
 
 
@@ -194,7 +195,9 @@ def test_signatures_and_refusals():
     import inspect
 
     signature = inspect.signature(nn.Dense)
-    assert str(signature).startswith("(in_channels, out_channels, weight_init='normal', bias_init='zeros'")
+    assert str(signature).startswith(
+        "(in_channels, out_channels, weight_init='normal', bias_init='zeros'"
+    )
     with pytest.raises(TypeError, match="weight_init"):
         nn.Dense(3, 4, weigth_init="ones")
     with pytest.raises(ValueError, match="positive"):

@@ -1,16 +1,16 @@
 """Layers, losses, optimizers and learning rates against what a peer computed (see nn_cases.py).
 
-Tolerances: both sides are float32 with other orders of summation and other polynomials for exp, tanh and
-erf; 1e-4 relative with 2e-5 absolute covers a few hundred roundings of 6e-8 and shows any wrong formula.
+Tolerances: both sides are float32 with other orders of summation and other polynomials for exp,
+tanh and erf; 1e-4 relative with 2e-5 absolute covers a few hundred roundings of 6e-8 and shows any
+wrong formula.
 """
 
 from pathlib import Path
 
+import mycel as ms
 import nn_cases as cases
 import numpy as np
 import pytest
-
-import mycel as ms
 from mycel import Tensor, nn, ops
 
 REFERENCE = np.load(Path(__file__).parent / "data" / "nn_reference.npz")
@@ -99,7 +99,8 @@ def test_optimizer(number):
         pytest.skip("the peer has no CPU kernel for this case")
     rng = np.random.default_rng(number)
     params = [
-        ms.Parameter(Tensor(rng.normal(size=s).astype(np.float32)), name=n) for n, s in cases.PARAMETERS
+        ms.Parameter(Tensor(rng.normal(size=s).astype(np.float32)), name=n)
+        for n, s in cases.PARAMETERS
     ]
     optimizer = getattr(nn, name)(params, **kwargs)
     for step in range(cases.STEPS):

@@ -1,9 +1,8 @@
 """Optimizers, training steps, initializers and metrics in Python."""
 
+import mycel as ms
 import numpy as np
 import pytest
-
-import mycel as ms
 from mycel import Parameter, Tensor, nn, ops
 from mycel.common import initializer as init
 
@@ -11,7 +10,9 @@ from mycel.common import initializer as init
 def parameters():
     rng = np.random.default_rng(0)
     shapes = {"conv.weight": (3, 2), "bn.gamma": (3,), "bn.beta": (3,)}
-    return [Parameter(Tensor(rng.normal(size=s).astype(np.float32)), name=n) for n, s in shapes.items()]
+    return [
+        Parameter(Tensor(rng.normal(size=s).astype(np.float32)), name=n) for n, s in shapes.items()
+    ]
 
 
 def ones(params):
@@ -193,7 +194,9 @@ def test_subclass_of_train_one_step():
             return ops.depend(loss, self.optimizer(grads))
 
     problem = Problem()
-    step = Mine(nn.WithLossCell(problem.net, problem.loss), nn.Adam(problem.net.trainable_params(), 0.05))
+    step = Mine(
+        nn.WithLossCell(problem.net, problem.loss), nn.Adam(problem.net.trainable_params(), 0.05)
+    )
     losses = [float(step(problem.x, problem.y).asnumpy()) for _ in range(30)]
     assert losses[-1] < 0.5 * losses[0]
 
@@ -228,7 +231,9 @@ def test_forward_value_and_grad():
     problem = Problem()
     whole = nn.WithLossCell(problem.net, problem.loss)
     weights = problem.net.trainable_params()
-    value, grads = nn.ForwardValueAndGrad(whole, weights=weights, get_by_list=True)(problem.x, problem.y)
+    value, grads = nn.ForwardValueAndGrad(whole, weights=weights, get_by_list=True)(
+        problem.x, problem.y
+    )
     want = nn.WithGradCell(problem.net, problem.loss)(problem.x, problem.y)
     assert np.allclose(value.asnumpy(), whole(problem.x, problem.y).asnumpy())
     for a, b in zip(grads, want):
@@ -288,7 +293,10 @@ def test_metrics_of_classes():
 
 
 def test_metrics_of_numbers():
-    x, y = Tensor(np.array([0.1, 0.2, 0.6], np.float32)), Tensor(np.array([0.1, 0.25, 0.7], np.float32))
+    x, y = (
+        Tensor(np.array([0.1, 0.2, 0.6], np.float32)),
+        Tensor(np.array([0.1, 0.25, 0.7], np.float32)),
+    )
     assert nn.MAE()(x, y) == pytest.approx(0.15 / 3, abs=1e-6)
     assert nn.MSE()(x, y) == pytest.approx(0.0125 / 3, abs=1e-6)
     assert nn.Loss()(Tensor(0.5)) == 0.5
@@ -299,7 +307,12 @@ def test_metrics_of_numbers():
     assert nn.auc([0, 0.5, 1], [0, 1, 1]) == pytest.approx(0.75)
     bleu = nn.BleuScore()
     candidate = [["i", "have", "a", "pen", "on", "my", "desk"]]
-    reference = [[["i", "have", "a", "pen", "in", "my", "desk"], ["there", "is", "a", "pen", "on", "the", "desk"]]]
+    reference = [
+        [
+            ["i", "have", "a", "pen", "in", "my", "desk"],
+            ["there", "is", "a", "pen", "on", "the", "desk"],
+        ]
+    ]
     assert bleu(candidate, reference) == pytest.approx(0.5946035575013605)
 
 

@@ -1,8 +1,8 @@
-// Prints mycel/nn.h: one typed C++ function for every layer and optimizer record. Linked with libmycel, whose
-// layers are records too; nothing in libmycel includes the header.
-#include <fmt/format.h>
-
+// Prints mycel/nn.h: one typed C++ function for every layer and optimizer record. Linked with
+// libmycel, whose layers are records too; nothing in libmycel includes the header.
 #include <string>
+
+#include <fmt/format.h>
 
 #include "nn/layer.h"
 #include "nn/metric.h"
@@ -19,12 +19,14 @@ bool upper(char c) { return c >= 'A' && c <= 'Z'; }
 // "BCEWithLogitsLoss" -> "bce_with_logits_loss"; ReLU and its relatives are one word.
 std::string snake_case(std::string name) {
   for (const char* word : {"ReLU", "SiLU", "SeLU"}) {
-    for (size_t at = name.find(word); at != name.npos; at = name.find(word)) name.replace(at + 2, 2, "lu");
+    for (size_t at = name.find(word); at != name.npos; at = name.find(word))
+      name.replace(at + 2, 2, "lu");
   }
   std::string out;
   for (size_t i = 0; i < name.size(); ++i) {
-    bool starts = upper(name[i]) && i > 0 && (!upper(name[i - 1]) || (i + 1 < name.size() && !upper(name[i + 1]) &&
-                                                                       name[i + 1] >= 'a'));
+    bool starts =
+        upper(name[i]) && i > 0 &&
+        (!upper(name[i - 1]) || (i + 1 < name.size() && !upper(name[i + 1]) && name[i + 1] >= 'a'));
     if (starts && name[i - 1] != '_' && out != "p" && out != "r") out += '_';
     out += static_cast<char>(upper(name[i]) ? name[i] - 'A' + 'a' : name[i]);
   }
@@ -73,7 +75,8 @@ std::string literal(const ArgSpec& a) {
   }
   if (v.is<std::string>()) return fmt::format("\"{}\"", v.string());
   if (v.is<DType>()) return v.dtype() == DType::kInt32 ? "DType::kInt32" : "DType::kFloat32";
-  if (v.is<ir::Attr::Ints>()) return v.ints().size() == 1 ? fmt::format("{}", v.ints()[0]) : braces(v.ints());
+  if (v.is<ir::Attr::Ints>())
+    return v.ints().size() == 1 ? fmt::format("{}", v.ints()[0]) : braces(v.ints());
   return braces(v.floats());
 }
 
@@ -97,8 +100,8 @@ std::pair<std::string, std::string> parameters(const Signature& s) {
 void print_layers() {
   for (const LayerDef* d : all_layers()) {
     auto [declared, passed] = parameters(*signature_of(*d));
-    fmt::print("// {}\ninline CellPtr {}({}) {{ return make(\"{}\", {{{}}}); }}\n\n", d->doc, snake_case(d->name),
-               declared, d->name, passed.empty() ? "" : passed);
+    fmt::print("// {}\ninline CellPtr {}({}) {{ return make(\"{}\", {{{}}}); }}\n\n", d->doc,
+               snake_case(d->name), declared, d->name, passed.empty() ? "" : passed);
   }
 }
 
@@ -107,8 +110,10 @@ void print_optimizers() {
     if (!d->update) continue;
     auto [declared, passed] = parameters(*signature_of(*d));
     for (const char* params : {"std::vector<Parameter>", "std::vector<ParamGroup>"}) {
-      fmt::print("// {}\ninline OptimizerPtr {}({} params, {}) {{\n  return make_optimizer(\"{}\", std::move(params), {{{}}});\n}}\n\n",
-                 d->doc, snake_case(d->name), params, declared, d->name, passed);
+      fmt::print(
+          "// {}\ninline OptimizerPtr {}({} params, {}) {{\n  return make_optimizer(\"{}\", "
+          "std::move(params), {{{}}});\n}}\n\n",
+          d->doc, snake_case(d->name), params, declared, d->name, passed);
     }
   }
 }
@@ -116,8 +121,8 @@ void print_optimizers() {
 void print_metrics() {
   for (const MetricDef* d : all_metrics()) {
     auto [declared, passed] = parameters(*signature_of(*d));
-    fmt::print("// {}\ninline MetricPtr {}({}) {{ return make_metric(\"{}\", {{{}}}); }}\n\n", d->doc,
-               snake_case(d->name) + "_metric", declared, d->name, passed);
+    fmt::print("// {}\ninline MetricPtr {}({}) {{ return make_metric(\"{}\", {{{}}}); }}\n\n",
+               d->doc, snake_case(d->name) + "_metric", declared, d->name, passed);
   }
 }
 
@@ -126,8 +131,10 @@ void print_metrics() {
 
 int main() {
   fmt::print(
-      "// Generated from the records of layers, optimizers and metrics: one function each. Do not edit.\n"
-      "#pragma once\n\n#include \"nn/layer.h\"\n#include \"nn/metric.h\"\n#include \"nn/optimizer.h\"\n\n"
+      "// Generated from the records of layers, optimizers and metrics: one function each. Do not "
+      "edit.\n"
+      "#pragma once\n\n#include \"nn/layer.h\"\n#include \"nn/metric.h\"\n#include "
+      "\"nn/optimizer.h\"\n\n"
       "namespace mycel::nn {{\n\n");
   mycel::nn::print_layers();
   mycel::nn::print_optimizers();

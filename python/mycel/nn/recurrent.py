@@ -36,7 +36,9 @@ def _single(name):
             raise TypeError(f"{name}: 'hx' must be a Tensor, got {type(hx).__name__}")
         return base.construct(self, x, hx, None, seq_length)
 
-    return type(name, (base,), {"construct": construct, "__doc__": base.__doc__, "__module__": "mycel.nn"})
+    return type(
+        name, (base,), {"construct": construct, "__doc__": base.__doc__, "__module__": "mycel.nn"}
+    )
 
 
 RNN, GRU = _single("RNN"), _single("GRU")

@@ -31,7 +31,7 @@ def __getattr__(name):
     if name in _functions:
         value = _mycel.op(_functions[name])
     elif name in _classes:
-        value = primitive.make_class(name, *_classes[name])
+        value = primitive.make_class(name, _classes[name])
     elif name in ("functional", "operations"):
         import importlib
 

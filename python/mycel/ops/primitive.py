@@ -4,8 +4,11 @@ called.
 The classes are made from the records' primitive lines: "ReduceSum(keep_dims)" becomes a class whose
 constructor takes keep_dims and whose call takes the operands and the other attributes."""
 
+import ast
 import inspect
+import re
 from functools import wraps
+from typing import NamedTuple
 
 from mycel import _mycel
 from mycel._mycel import PrimitiveBase
@@ -14,12 +17,15 @@ from mycel._mycel import PrimitiveBase
 class Primitive(PrimitiveBase):
     """An op with some attributes fixed. `attrs` holds attributes set with add_prim_attr."""
 
-    _record = None  # name of the record
-    _fixed_names = ()
+    _form = None  # of the classes that records declare
 
     def __init__(self, *args, **kwargs):
-        if self._record is not None:
-            self._bind(self._record, self._fixed_names, args, kwargs)
+        form = self._form
+        if form is not None:
+            if form.renamed or form.preset:
+                kwargs = {form.renamed.get(k, k): v for k, v in kwargs.items()}
+                kwargs.update(form.preset)
+            self._bind(form.record, form.fixed + tuple(form.preset), args, kwargs)
         elif args and isinstance(args[0], str):
             self.name = args[0]
 
@@ -85,7 +91,7 @@ class Primitive(PrimitiveBase):
 
     def __reduce__(self):
         state = {k: v for k, v in self.__dict__.items()}
-        return _restore, (type(self), self._record, self._fixed_names, dict(self._fixed), state)
+        return _restore, (type(self), dict(self._fixed), state)
 
     def __deepcopy__(self, memo):
         make, args = self.__reduce__()
@@ -95,10 +101,11 @@ class Primitive(PrimitiveBase):
         return self.__deepcopy__({})
 
 
-def _restore(cls, record, names, fixed, state):
+def _restore(cls, fixed, state):
     primitive = cls.__new__(cls)
-    if record is not None:
-        primitive._bind(record, names, (), {k: v for k, v in fixed.items() if k in names})
+    if cls._form is not None:
+        names = cls._form.fixed + tuple(cls._form.preset)
+        primitive._bind(cls._form.record, names, (), fixed)
     primitive.__dict__.update(state)
     return primitive
 
@@ -127,44 +134,66 @@ def prim_attr_register(fn):
     return init
 
 
-def _parse(line):
-    """("ReduceSum", ("keep_dims",)) for each form in a primitive line."""
-    for form in filter(None, (part.strip() for part in line.split(";"))):
-        name, _, inner = form.partition("(")
-        yield name.strip(), tuple(n.strip() for n in inner.rstrip(")").split(",") if n.strip())
+class Form(NamedTuple):
+    """One form of a primitive line."""
+
+    record: str
+    fixed: tuple  # attributes that the constructor takes, in order
+    renamed: dict  # published constructor name -> attribute
+    preset: dict  # attribute -> value that the form stands for
+
+
+def _value(text):
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return text
+
+
+def _parse(record, line):
+    """Name and Form of each entry: "ReduceSum(keep_dims)", "Renorm(p, axis=dim)" (attribute =
+    published name), "Gelu[approximate=tanh]" (attribute = value)."""
+    for entry in filter(None, (part.strip() for part in line.split(";"))):
+        name, preset, inner = re.fullmatch(r"(\w+)(?:\[(.*?)\])?(?:\((.*)\))?", entry).groups()
+        pairs = [p.split("=") for p in (preset or "").split(",") if p.strip()]
+        names = [p.strip().split("=") for p in (inner or "").split(",") if p.strip()]
+        yield (
+            name,
+            Form(
+                record,
+                tuple(n[0].strip() for n in names),
+                {n[1].strip(): n[0].strip() for n in names if len(n) == 2},
+                {k.strip(): _value(v.strip()) for k, v in pairs},
+            ),
+        )
 
 
 def declared():
-    """Name of each primitive class to (record, constructor arguments)."""
+    """Name of each primitive class to its Form."""
     return {
-        name: (record, fixed)
+        name: form
         for record, primitive, _, _, _ in _mycel.records()
-        for name, fixed in _parse(primitive)
+        for name, form in _parse(record, primitive)
     }
 
 
-def make_class(name, record, fixed):
+def make_class(name, form):
     """The class of one primitive form."""
-    op = _mycel.op(record)
-    attrs = {
-        "_record": record,
-        "_fixed_names": fixed,
-        "__doc__": op.__doc__,
-        "__module__": "mycel.ops",
-    }
-    cls = type(name, (Primitive,), attrs)
-    defaults = {n: (has, d) for n, _, has, d in op.parameters}
+    op = _mycel.op(form.record)
+    cls = type(
+        name, (Primitive,), {"_form": form, "__doc__": op.__doc__, "__module__": "mycel.ops"}
+    )
+    defaults = {n: default if has else _EMPTY for n, _, has, default in op.parameters}
+    published = {attr: n for n, attr in form.renamed.items()}
     cls.__signature__ = inspect.Signature(
         [
-            inspect.Parameter(
-                n,
-                inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                default=defaults[n][1] if defaults[n][0] else inspect.Parameter.empty,
-            )
-            for n in fixed
+            inspect.Parameter(published.get(n, n), _PLAIN, default=defaults[n])
+            for n in form.fixed
         ]
     )
     return cls
 
+
+_PLAIN, _EMPTY = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
 
 __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "prim_attr_register"]

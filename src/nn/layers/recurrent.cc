@@ -1,5 +1,5 @@
-// Recurrent layers. The products of all steps with the input weights are one matmul; the steps themselves
-// follow one another.
+// Recurrent layers. The products of all steps with the input weights are one matmul; the steps
+// themselves follow one another.
 #include <cmath>
 
 #include "mycel/ops.h"
@@ -19,8 +19,8 @@ struct State {
 Tensor part(const Tensor& t, int64_t i, int64_t n) { return ops::narrow(t, -1, i * n, n); }
 
 // One step from the two products (Elman 1990; Cho et al. 2014; Hochreiter and Schmidhuber 1997).
-State advance(Kind kind, const std::string& nonlinearity, const Tensor& from_input, const Tensor& from_state,
-              const State& s) {
+State advance(Kind kind, const std::string& nonlinearity, const Tensor& from_input,
+              const Tensor& from_state, const State& s) {
   int64_t n = s.h.dim(-1);
   if (kind == Kind::kRnn) {
     Tensor sum = from_input + from_state;
@@ -66,7 +66,8 @@ std::string nonlinearity_of(const Layer& l) {
   return has ? l.args.string("nonlinearity") : "tanh";
 }
 
-// -- single steps ----------------------------------------------------------------------------------
+// -- single steps
+// ----------------------------------------------------------------------------------
 
 template <Kind kind>
 void setup_step(Layer& l) {
@@ -77,22 +78,26 @@ template <Kind kind>
 Tensors step(Layer& l, Inputs x) {
   Weights w(l, "");
   State s{x[1], kind == Kind::kLstm ? x[2] : Tensor()};
-  State next = advance(kind, nonlinearity_of(l), ops::dense(x[0], w.ih, w.bias_ih), ops::dense(s.h, w.hh, w.bias_hh), s);
+  State next = advance(kind, nonlinearity_of(l), ops::dense(x[0], w.ih, w.bias_ih),
+                       ops::dense(s.h, w.hh, w.bias_hh), s);
   if (kind == Kind::kLstm) return {next.h, next.c};
   return {next.h};
 }
 
 constexpr LayerDef kRNNCell = check({
     .name = "RNNCell",
-    .doc = "h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu. x: [n, input_size], hx: [n, hidden_size].",
-    .args = {"input_size: int", "hidden_size: int", "has_bias: bool = True", "nonlinearity: str(tanh|relu) = tanh"},
+    .doc = "h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu. x: [n, input_size], hx: [n, "
+           "hidden_size].",
+    .args = {"input_size: int", "hidden_size: int", "has_bias: bool = True",
+             "nonlinearity: str(tanh|relu) = tanh"},
     .in = {"x", "hx"},
     .setup = setup_step<Kind::kRnn>,
     .construct = step<Kind::kRnn>,
 });
 constexpr LayerDef kGRUCell = check({
     .name = "GRUCell",
-    .doc = "One step of a gated recurrent unit (Cho et al. 2014). x: [n, input_size], hx: [n, hidden_size]; gates in the "
+    .doc = "One step of a gated recurrent unit (Cho et al. 2014). x: [n, input_size], hx: [n, "
+           "hidden_size]; gates in the "
            "order reset, update, new.",
     .args = {"input_size: int", "hidden_size: int", "has_bias: bool = True"},
     .in = {"x", "hx"},
@@ -101,7 +106,8 @@ constexpr LayerDef kGRUCell = check({
 });
 constexpr LayerDef kLSTMCell = check({
     .name = "LSTMCell",
-    .doc = "One step of long short-term memory (Hochreiter and Schmidhuber 1997): (h', c'). x: [n, input_size], hx: (h, c), "
+    .doc = "One step of long short-term memory (Hochreiter and Schmidhuber 1997): (h', c'). x: [n, "
+           "input_size], hx: (h, c), "
            "each [n, hidden_size]; gates in the order input, forget, cell, output.",
     .args = {"input_size: int", "hidden_size: int", "has_bias: bool = True"},
     .in = {"x", "hx", "cx"},
@@ -109,7 +115,8 @@ constexpr LayerDef kLSTMCell = check({
     .construct = step<Kind::kLstm>,
 });
 
-// -- sequences -------------------------------------------------------------------------------------
+// -- sequences
+// -------------------------------------------------------------------------------------
 
 template <Kind kind>
 void setup_sequence(Layer& l) {
@@ -129,10 +136,10 @@ struct Run {
   State last;
 };
 
-// One layer in one direction over x [t, n, in]. Steps at or behind a sample's length leave its state as it
-// is and give zeros.
-Run run_direction(Kind kind, const Layer& l, const std::string& suffix, const Tensor& x, State s, bool reverse,
-                  const Tensor& lengths) {
+// One layer in one direction over x [t, n, in]. Steps at or behind a sample's length leave its
+// state as it is and give zeros.
+Run run_direction(Kind kind, const Layer& l, const std::string& suffix, const Tensor& x, State s,
+                  bool reverse, const Tensor& lengths) {
   Weights w(l, suffix);
   std::string nonlinearity = nonlinearity_of(l);
   Tensor from_input = ops::dense(x, w.ih, w.bias_ih);
@@ -144,7 +151,8 @@ Run run_direction(Kind kind, const Layer& l, const std::string& suffix, const Te
     State next = advance(kind, nonlinearity, now, ops::dense(s.h, w.hh, w.bias_hh), s);
     outputs[t] = next.h;
     if (lengths) {
-      Tensor runs = ops::expand_dims(ops::greater(lengths, number(lengths, static_cast<double>(t))), -1);
+      Tensor runs =
+          ops::expand_dims(ops::greater(lengths, number(lengths, static_cast<double>(t))), -1);
       outputs[t] = ops::select(runs, next.h, ops::zeros_like(next.h));
       next.h = ops::select(runs, next.h, s.h);
       if (next.c) next.c = ops::select(runs, next.c, s.c);
@@ -164,10 +172,13 @@ Tensors sequence(Layer& l, Inputs in) {
   auto input = [&](size_t i) { return in.size() > i ? in[i] : Tensor(); };
   bool batch_first = l.args.boolean("batch_first"), both = l.args.boolean("bidirectional");
   Tensor x = in[0], h0 = input(1), c0 = input(2), lengths = input(3);
-  if (x.rank() != 3) l.fail("x must be [{}], got {}", batch_first ? "batch, time, in" : "time, batch, in", x.describe());
+  if (x.rank() != 3)
+    l.fail("x must be [{}], got {}", batch_first ? "batch, time, in" : "time, batch, in",
+           x.describe());
   ir::Attr swap = ir::Attr::Ints{1, 0, 2};
   if (batch_first) x = ops::transpose(x, swap);
-  int64_t hidden = l.args.integer("hidden_size"), layers = l.args.integer("num_layers"), directions = both ? 2 : 1;
+  int64_t hidden = l.args.integer("hidden_size"), layers = l.args.integer("num_layers"),
+          directions = both ? 2 : 1;
   double dropout = l.args.real("dropout");
   Tensors hs, cs;
   for (int64_t layer = 0; layer < layers; ++layer) {
@@ -176,7 +187,8 @@ Tensors sequence(Layer& l, Inputs in) {
       Tensor zero = Tensor::zeros(x.dtype(), Shape{x.dim(1), hidden});
       int64_t at = layer * directions + d;
       State s{h0 ? nth(h0, at) : zero, kind == Kind::kLstm ? (c0 ? nth(c0, at) : zero) : Tensor()};
-      Run r = run_direction(kind, l, fmt::format("_l{}{}", layer, d ? "_reverse" : ""), x, s, d == 1, lengths);
+      Run r = run_direction(kind, l, fmt::format("_l{}{}", layer, d ? "_reverse" : ""), x, s,
+                            d == 1, lengths);
       outputs.push_back(r.outputs);
       hs.push_back(r.last.h);
       if (kind == Kind::kLstm) cs.push_back(r.last.c);
@@ -189,14 +201,16 @@ Tensors sequence(Layer& l, Inputs in) {
   return result;
 }
 
-#define MYCEL_SEQUENCE_ARGS                                                                                 \
-  "input_size: int", "hidden_size: int", "num_layers: int = 1", "has_bias: bool = True",                    \
+#define MYCEL_SEQUENCE_ARGS                                                              \
+  "input_size: int", "hidden_size: int", "num_layers: int = 1", "has_bias: bool = True", \
       "batch_first: bool = False", "dropout: float = 0.0", "bidirectional: bool = False"
 
 constexpr LayerDef kRNN = check({
     .name = "RNN",
-    .doc = "RNNCell over the steps of x [t, n, input_size] (batch_first: [n, t, input_size]), num_layers deep, with dropout "
-           "between layers. Gives (outputs [t, n, directions * hidden_size], h_n [layers * directions, n, hidden_size]); "
+    .doc = "RNNCell over the steps of x [t, n, input_size] (batch_first: [n, t, input_size]), "
+           "num_layers deep, with dropout "
+           "between layers. Gives (outputs [t, n, directions * hidden_size], h_n [layers * "
+           "directions, n, hidden_size]); "
            "seq_length [n] stops each sample at its length.",
     .args = {MYCEL_SEQUENCE_ARGS, "nonlinearity: str(tanh|relu) = tanh"},
     .in = {"x", "hx?", "cx?", "seq_length?"},
@@ -213,7 +227,8 @@ constexpr LayerDef kGRU = check({
 });
 constexpr LayerDef kLSTM = check({
     .name = "LSTM",
-    .doc = "LSTMCell over the steps of x; shapes as RNN. hx: (h_0, c_0); gives (outputs, (h_n, c_n)).",
+    .doc =
+        "LSTMCell over the steps of x; shapes as RNN. hx: (h_0, c_0); gives (outputs, (h_n, c_n)).",
     .args = {MYCEL_SEQUENCE_ARGS},
     .in = {"x", "hx?", "cx?", "seq_length?"},
     .setup = setup_sequence<Kind::kLstm>,
