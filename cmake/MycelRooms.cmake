@@ -117,6 +117,22 @@ if(TARGET mycel_generated)
   add_dependencies(mycel mycel_generated)
 endif()
 
+# --- mycel/nn.h: typed functions from the records of layers and optimizers, which live in libmycel. For
+# programs, suites, examples and tests; libmycel itself does without.
+file(GLOB gen_nn_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/gen_nn/*.cc)
+if(gen_nn_sources)
+  add_executable(mycel_gen_nn ${gen_nn_sources})
+  target_link_libraries(mycel_gen_nn PRIVATE mycel_flags mycel_dependencies mycel)
+  target_link_options(mycel_gen_nn PRIVATE -Wl,--allow-shlib-undefined)
+  set(nn_header ${MYCEL_GENERATED_DIR}/mycel/nn.h)
+  add_custom_command(OUTPUT ${nn_header} DEPENDS mycel_gen_nn mycel
+    COMMAND mycel_gen_nn > ${nn_header}.new
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${nn_header}.new ${nn_header}
+    COMMAND ${CMAKE_COMMAND} -E rm ${nn_header}.new
+    COMMENT "mycel_gen_nn" VERBATIM)
+  add_custom_target(mycel_generated_nn DEPENDS ${nn_header})
+endif()
+
 # What a program of ours outside libmycel links: the library, the flags and the generated headers.
 function(mycel_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
@@ -124,6 +140,9 @@ function(mycel_program name)
   target_link_libraries(${name} PRIVATE mycel_flags mycel_dependencies mycel ${arg_LINK})
   # libmycel.so answers for its own symbols; a room that is still missing must not stop the others.
   target_link_options(${name} PRIVATE -Wl,--allow-shlib-undefined)
+  if(TARGET mycel_generated_nn)
+    add_dependencies(${name} mycel_generated_nn)
+  endif()
 endfunction()
 
 # --- Suites: C++ on the public API, in a library of their own.
@@ -132,6 +151,9 @@ list(FILTER suite_sources EXCLUDE REGEX "(_test\\.cc$|/examples/)")
 if(suite_sources)
   add_library(mycel_suites SHARED ${suite_sources})
   target_link_libraries(mycel_suites PRIVATE mycel_flags mycel_dependencies PUBLIC mycel)
+  if(TARGET mycel_generated_nn)
+    add_dependencies(mycel_suites mycel_generated_nn)
+  endif()
   target_include_directories(mycel_suites PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   set(MYCEL_SUITES mycel_suites)

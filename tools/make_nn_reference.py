@@ -1,10 +1,10 @@
-"""Writes tests/python/data/nn_reference.npz: what a peer with the published API computes for the cases of
-tests/python/nn_cases.py. Run it in an environment where `mindspore` is installed (2.0.0 was used); nothing
-else needs the peer.
+"""Writes tests/python/data/nn_reference.npz: what a peer with the published API computes for the
+cases of tests/python/nn_cases.py. Run it in an environment where `mindspore` is installed (2.0.0
+was used); nothing else needs the peer.
 
-Stored per case: results, gradients of sum(result * seed) with respect to floating-point inputs and to
-trainable parameters, and states that the call changed. A case that the peer cannot run on its CPU is left
-out, with a line on standard output.
+Stored per case: results, gradients of sum(result * seed) with respect to floating-point inputs and
+to trainable parameters, and states that the call changed. A case that the peer cannot run on its
+CPU is left out, with a line on standard output.
 """
 
 import sys
@@ -70,8 +70,12 @@ def gradients(net, tensors, out, rng):
     found = {}
     weights = ms.ParameterTuple(net.trainable_params())
     if weights:
-        by_input, by_weight = ops.GradOperation(get_all=True, get_by_list=True)(whole, weights)(*tensors)
-        for (path, p), g in zip([x for x in net.parameters_and_names() if x[1].requires_grad], by_weight):
+        by_input, by_weight = ops.GradOperation(get_all=True, get_by_list=True)(whole, weights)(
+            *tensors
+        )
+        for (path, p), g in zip(
+            [x for x in net.parameters_and_names() if x[1].requires_grad], by_weight
+        ):
             found[f"dp/{path}"] = g.asnumpy()
     else:
         by_input = ops.GradOperation(get_all=True)(whole)(*tensors)
@@ -85,7 +89,8 @@ def run_optimizer(case, number):
     name, kwargs = case
     rng = np.random.default_rng(number)
     params = [
-        ms.Parameter(Tensor(rng.normal(size=s).astype(np.float32)), name=n) for n, s in cases.PARAMETERS
+        ms.Parameter(Tensor(rng.normal(size=s).astype(np.float32)), name=n)
+        for n, s in cases.PARAMETERS
     ]
     optimizer = getattr(nn, name)(params, **kwargs)
     found = {}

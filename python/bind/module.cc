@@ -10,6 +10,7 @@ void bind_state(nb::module_& m);
 void bind_transforms(nb::module_& m);
 void bind_entry(nb::module_& m);
 void bind_compiled(nb::module_& m);
+void bind_nn(nb::module_& m);
 }  // namespace mycel::bind
 
 NB_MODULE(_mycel, m) {
@@ -33,4 +34,5 @@ NB_MODULE(_mycel, m) {
   bind_transforms(m);
   bind_entry(m);
   bind_compiled(m);
+  bind_nn(m);
 }

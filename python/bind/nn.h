@@ -1,5 +1,5 @@
-// Layers, initializers, optimizers and metrics for Python: handles to the C++ objects, and the records
-// from which mycel/nn makes its classes. Nothing is computed here.
+// Layers, initializers, optimizers and metrics for Python: handles to the C++ objects, and the
+// records from which mycel/nn makes its classes. Nothing is computed here.
 #pragma once
 
 #include <string>
@@ -18,7 +18,8 @@ struct CallArgs {
 };
 CallArgs to_args(const nn::Signature& signature, nb::handle args, nb::handle kwargs);
 
-// A Python cell, or any callable on tensors, as a C++ cell. One made from a C++ layer gives that layer.
+// A Python cell, or any callable on tensors, as a C++ cell. One made from a C++ layer gives that
+// layer.
 nn::CellPtr to_cell(nb::handle o);
 // The Python object behind a C++ cell: what to_cell was given, else null.
 PyObject* python_cell(const nn::Cell& cell);

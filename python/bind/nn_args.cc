@@ -11,8 +11,8 @@ namespace {
 
 using Extra = nn::ArgSpec::Extra;
 
-// The Python side of a network as a C++ cell. Its parameters belong to the Python object, which names
-// and collects them.
+// The Python side of a network as a C++ cell. Its parameters belong to the Python object, which
+// names and collects them.
 class PythonCell final : public nn::Cell {
  public:
   explicit PythonCell(nb::handle o) : object_(o.ptr()) {}
@@ -121,9 +121,11 @@ nn::CellPtr to_cell(nb::handle o) {
   if (nb::hasattr(o, "_layer")) {
     nb::object layer = o.attr("_layer");
     // A subclass may compute something else than its layer.
-    if (!nb::cast<bool>(o.attr("_overrides_construct"))) return nb::cast<std::shared_ptr<nn::Layer>>(layer);
+    if (!nb::cast<bool>(o.attr("_overrides_construct")))
+      return nb::cast<std::shared_ptr<nn::Layer>>(layer);
   }
-  if (!PyCallable_Check(o.ptr())) type_error("a cell or a function was expected, got {}", kind_of(o.ptr()));
+  if (!PyCallable_Check(o.ptr()))
+    type_error("a cell or a function was expected, got {}", kind_of(o.ptr()));
   return std::make_shared<PythonCell>(o);
 }
 
@@ -178,7 +180,8 @@ Tensors to_tensors(nb::handle sequence, const char* what) {
 nb::object from_tensors(const Tensors& t) {
   if (t.size() == 1) return nb::steal(wrap(t[0]));
   nb::object out = owned(PyTuple_New(static_cast<Py_ssize_t>(t.size())));
-  for (size_t i = 0; i < t.size(); ++i) PyTuple_SetItem(out.ptr(), static_cast<Py_ssize_t>(i), wrap(t[i]));
+  for (size_t i = 0; i < t.size(); ++i)
+    PyTuple_SetItem(out.ptr(), static_cast<Py_ssize_t>(i), wrap(t[i]));
   return out;
 }
 

@@ -105,7 +105,8 @@ nn::Init init_from_function(nb::handle fill) {
   auto held = std::make_shared<Held>(fill.ptr());
   return nn::Init(nn::Init::Function([held](const Shape& shape, DType dtype) {
     nb::gil_scoped_acquire gil;
-    nb::object out = nb::handle(held->get())(nb::steal(from_shape(shape)), nb::borrow(dtype_object(dtype)));
+    nb::object out =
+        nb::handle(held->get())(nb::steal(from_shape(shape)), nb::borrow(dtype_object(dtype)));
     return to_tensor(out.ptr(), dtype, "the result of an initializer");
   }));
 }
@@ -134,10 +135,11 @@ void bind_nn_layers(nb::module_& m) {
       .def("arguments", arguments)
       .def("extra_repr", &Layer::extra_repr)
       .def("clone", [](const Layer& l) { return nn::clone(l); })
-      .def("set_parameter", [](Layer& l, const std::string& name, nn::Parameter p) {
-        l.replace_parameter(name, std::move(p));
-      })
-      .def("set_child", [](Layer& l, const std::string& name, nb::handle o) { l.replace_child(name, to_cell(o)); });
+      .def("set_parameter", [](Layer& l, const std::string& name,
+                               nn::Parameter p) { l.replace_parameter(name, std::move(p)); })
+      .def("set_child", [](Layer& l, const std::string& name, nb::handle o) {
+        l.replace_child(name, to_cell(o));
+      });
   m.def("make_layer", make_layer);
   m.def("make_activation", [](const std::string& name) {
     return std::dynamic_pointer_cast<Layer>(std::shared_ptr<nn::Cell>(nn::make_activation(name)));

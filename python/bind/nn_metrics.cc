@@ -34,8 +34,10 @@ nb::list metric_records() {
 void bind_nn_metrics(nb::module_& m) {
   nb::class_<nn::Metric>(m, "Metric", "A metric that is computed in C++.")
       .def("clear", &nn::Metric::clear)
-      .def("update", [](nn::Metric& metric, nb::args batch) { metric.update(to_tensors(batch, "metric")); })
-      .def("eval", [](nn::Metric& metric, bool average) { return from_tensors(metric.eval(average)); });
+      .def("update",
+           [](nn::Metric& metric, nb::args batch) { metric.update(to_tensors(batch, "metric")); })
+      .def("eval",
+           [](nn::Metric& metric, bool average) { return from_tensors(metric.eval(average)); });
   m.def("make_metric", make_metric);
   m.def("metric_records", metric_records);
 }

@@ -45,13 +45,14 @@ std::vector<nn::ParamGroup> groups_of(nb::handle list, const std::string& owner)
   return out;
 }
 
-nn::OptimizerPtr make_optimizer(const std::string& name, nb::handle groups, nb::handle order, nb::handle args,
-                                nb::handle kwargs) {
+nn::OptimizerPtr make_optimizer(const std::string& name, nb::handle groups, nb::handle order,
+                                nb::handle args, nb::handle kwargs) {
   const nn::OptimizerDef* def = nn::find_optimizer(name);
   MYCEL_CHECK(def, "there is no optimizer '{}'", name);
   CallArgs call = to_args(*nn::signature_of(*def), args, kwargs);
-  return nn::make_optimizer(name, groups_of(groups, name), std::move(call.positional), call.named,
-                            order.is_none() ? std::vector<nn::Parameter>{} : parameters_of(order, name));
+  return nn::make_optimizer(
+      name, groups_of(groups, name), std::move(call.positional), call.named,
+      order.is_none() ? std::vector<nn::Parameter>{} : parameters_of(order, name));
 }
 
 nb::list optimizer_records() {
@@ -85,16 +86,18 @@ nb::list as_list(const Tensors& tensors) {
   return out;
 }
 
-// ([results], [gradients of the parameters]) of a Python function on a list of tensors. sens: a number, a
-// tensor or None, see nn/train_step.h.
-nb::tuple value_and_grads(nb::handle forward, nb::handle inputs, nb::handle parameters, nb::handle sens) {
+// ([results], [gradients of the parameters]) of a Python function on a list of tensors. sens: a
+// number, a tensor or None, see nn/train_step.h.
+nb::tuple value_and_grads(nb::handle forward, nb::handle inputs, nb::handle parameters,
+                          nb::handle sens) {
   std::vector<nn::Parameter> params = parameters_of(parameters, "TrainOneStepCell");
   for (const nn::Parameter& p : params) {
     if (g_on_read) g_on_read(p);
   }
   Tensor scale;
   if (!sens.is_none()) {
-    scale = is_tensor(sens.ptr()) ? value_of(sens.ptr()) : to_tensor(sens.ptr(), DType::kFloat32, "sens");
+    scale = is_tensor(sens.ptr()) ? value_of(sens.ptr())
+                                  : to_tensor(sens.ptr(), DType::kFloat32, "sens");
     if (!is_tensor(sens.ptr()) && scale.rank() == 0 && scale.item() == 1) scale = Tensor();
   }
   auto held = std::make_shared<Held>(forward.ptr());
@@ -124,33 +127,39 @@ void update(Optimizer& o, nb::handle gradients, F f) {
 
 void bind_nn_optimizers(nb::module_& m) {
   nb::class_<Optimizer>(m, "Optimizer", "An optimizer that is computed in C++.")
-      .def("step", [](Optimizer& o, nb::handle g) { update(o, g, [&](const Tensors& t) { o.step(t); }); })
+      .def("step",
+           [](Optimizer& o, nb::handle g) { update(o, g, [&](const Tensors& t) { o.step(t); }); })
       .def("step_unless",
            [](Optimizer& o, const Tensor& skip, nb::handle g) {
              update(o, g, [&](const Tensors& t) { o.step_unless(skip, t); });
            })
       .def("lars_step",
-           [](Optimizer& o, nb::handle g, const std::vector<bool>& flags, double epsilon, double coefficient, bool clip) {
-             update(o, g, [&](const Tensors& t) { o.lars_step(t, flags, {epsilon, coefficient, clip}); });
+           [](Optimizer& o, nb::handle g, const std::vector<bool>& flags, double epsilon,
+              double coefficient, bool clip) {
+             update(o, g,
+                    [&](const Tensors& t) { o.lars_step(t, flags, {epsilon, coefficient, clip}); });
            })
       .def("group_of", &Optimizer::group_of)
       .def("prepare",
            [](Optimizer& o, nb::handle gradients, bool scale, bool decay, bool centralize) {
              touch_all(o);
-             return as_list(o.prepare_gradients(to_tensors(gradients, o.def.name), {scale, decay, centralize}));
+             return as_list(o.prepare_gradients(to_tensors(gradients, o.def.name),
+                                                {scale, decay, centralize}));
            })
       .def("advance", &Optimizer::advance)
       .def("params", [](const Optimizer& o) { return wrapped(o.params()); })
       .def("states",
            [](const Optimizer& o) {
              nb::list out;
-             for (const auto& [name, p] : o.own_parameters()) out.append(nb::make_tuple(name, nb::steal(wrap(p))));
+             for (const auto& [name, p] : o.own_parameters())
+               out.append(nb::make_tuple(name, nb::steal(wrap(p))));
              return out;
            })
       .def("children",
            [](const Optimizer& o) {
              nb::list out;
-             for (const auto& [name, c] : o.children()) out.append(nb::make_tuple(name, from_arg(nn::Arg(c))));
+             for (const auto& [name, c] : o.children())
+               out.append(nb::make_tuple(name, from_arg(nn::Arg(c))));
              return out;
            })
       .def("slots",
@@ -183,9 +192,10 @@ void bind_nn_optimizers(nb::module_& m) {
       });
   m.def("make_optimizer", make_optimizer);
   m.def("optimizer_records", optimizer_records);
-  m.def("value_and_grads", value_and_grads, nb::arg("forward"), nb::arg("inputs"), nb::arg("parameters"),
-        nb::arg("sens").none());
-  m.def("any_nonfinite", [](nb::handle tensors) { return nn::any_nonfinite(to_tensors(tensors, "gradient")); });
+  m.def("value_and_grads", value_and_grads, nb::arg("forward"), nb::arg("inputs"),
+        nb::arg("parameters"), nb::arg("sens").none());
+  m.def("any_nonfinite",
+        [](nb::handle tensors) { return nn::any_nonfinite(to_tensors(tensors, "gradient")); });
   m.def("unscaled", &nn::unscaled);
   m.def("untraced", [](Tensor t) {
     runtime::live_trace(t);

@@ -40,6 +40,8 @@ _HOMES = {
     "jvp": "ops",
     "vmap": "ops",
     "Model": "train",
+    "export": "common.model_file",
+    "load": "common.model_file",
     "Profiler": "profiler",
 }
 _SEARCHED = ("train", "nn", "ops", "parallel", "boost", "rewrite")

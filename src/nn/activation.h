@@ -8,7 +8,8 @@
 
 namespace mycel::nn {
 
-// The layer of that name ("relu", "leakyrelu", "softmax", …); ValueError listing the names otherwise.
+// The layer of that name ("relu", "leakyrelu", "softmax", …); ValueError listing the names
+// otherwise.
 CellPtr make_activation(const std::string& name);
 std::vector<std::string> activation_names();
 

@@ -1,8 +1,9 @@
 #include "nn/args.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "nn/activation.h"
@@ -22,9 +23,10 @@ std::string did_you_mean_arg(const Signature& s, const std::string& given) {
 
 // The line with its extra kind replaced by one that the grammar of op attributes knows.
 std::string plain_line(std::string_view line, Extra* extra) {
-  static constexpr std::pair<std::string_view, Extra> kinds[] = {
-      {"init", Extra::kInit}, {"cell", Extra::kCell}, {"number", Extra::kNumber},
-      {"schedule", Extra::kSchedule}};
+  static constexpr std::pair<std::string_view, Extra> kinds[] = {{"init", Extra::kInit},
+                                                                 {"cell", Extra::kCell},
+                                                                 {"number", Extra::kNumber},
+                                                                 {"schedule", Extra::kSchedule}};
   size_t colon = line.find(": ");
   std::string_view rest = line.substr(colon + 2);
   for (auto [word, kind] : kinds) {
@@ -40,15 +42,21 @@ std::string plain_line(std::string_view line, Extra* extra) {
 Arg default_of(const ArgSpec& spec, std::string_view line) {
   const ir::Attr& v = spec.default_value;
   if (v.none()) return {};
-  if (spec.extra == Extra::kInit) return Init(v.string());
+  if (spec.extra == Extra::kInit) {
+    char* end = nullptr;
+    double constant = std::strtod(v.string().c_str(), &end);
+    return *end ? Init(v.string()) : Init(constant);
+  }
   if (spec.extra == Extra::kCell) return make_activation(v.string());
-  if (spec.extra == Extra::kNumber && line.substr(line.find(" = ")).find_first_of(".e") == line.npos) {
+  if (spec.extra == Extra::kNumber &&
+      line.substr(line.find(" = ")).find_first_of(".e") == line.npos) {
     return static_cast<int64_t>(v.real());
   }
   return v;
 }
 
-[[noreturn]] void wrong_kind(const std::string& owner, const ArgSpec& spec, const char* want, const Arg& got) {
+[[noreturn]] void wrong_kind(const std::string& owner, const ArgSpec& spec, const char* want,
+                             const Arg& got) {
   type_error("{}: '{}' must be {}, got {}", owner, spec.name, want, got.str());
 }
 
@@ -65,7 +73,8 @@ Arg fit_init(const std::string& owner, const ArgSpec& spec, const Arg& given) {
 
 Arg fit_cell(const std::string& owner, const ArgSpec& spec, const Arg& given) {
   if (given.is_cell()) return given;
-  if (given.is_attr() && given.attr().is<std::string>()) return make_activation(given.attr().string());
+  if (given.is_attr() && given.attr().is<std::string>())
+    return make_activation(given.attr().string());
   wrong_kind(owner, spec, "a layer or the name of an activation", given);
 }
 
@@ -80,7 +89,8 @@ Arg fit_number(const std::string& owner, const ArgSpec& spec, const Arg& given) 
   }
   if (spec.extra == Extra::kSchedule) {
     if (given.is_cell()) return given;
-    wrong_kind(owner, spec, "a number, a list of numbers, a tensor or a LearningRateSchedule", given);
+    wrong_kind(owner, spec, "a number, a list of numbers, a tensor or a LearningRateSchedule",
+               given);
   }
   wrong_kind(owner, spec, "a number", given);
 }
@@ -142,13 +152,14 @@ std::string Signature::str() const {
   return s + ")";
 }
 
-Args::Args(std::shared_ptr<const Signature> signature, std::vector<Arg> positional, const NamedArgs& named)
+Args::Args(std::shared_ptr<const Signature> signature, std::vector<Arg> positional,
+           const NamedArgs& named)
     : signature_(std::move(signature)) {
   const auto& specs = signature_->specs();
   const std::string& owner = signature_->owner();
   if (positional.size() > specs.size()) {
-    type_error("{}: {} arguments given, at most {} allowed: {}", owner, positional.size(), specs.size(),
-               signature_->str());
+    type_error("{}: {} arguments given, at most {} allowed: {}", owner, positional.size(),
+               specs.size(), signature_->str());
   }
   std::vector<bool> given(specs.size(), false);
   values_.resize(specs.size());
@@ -159,9 +170,10 @@ Args::Args(std::shared_ptr<const Signature> signature, std::vector<Arg> position
   for (const auto& [name, value] : named) {
     int i = signature_->index(name);
     if (i < 0) {
-      throw UserError(ErrorKind::kType,
-                      fmt::format("{}: there is no argument '{}': {}", owner, name, signature_->str()),
-                      did_you_mean_arg(*signature_, name));
+      throw UserError(
+          ErrorKind::kType,
+          fmt::format("{}: there is no argument '{}': {}", owner, name, signature_->str()),
+          did_you_mean_arg(*signature_, name));
     }
     if (given[i]) type_error("{}: '{}' is given twice", owner, name);
     values_[i] = fit(owner, specs[i], value);
@@ -182,9 +194,13 @@ const Arg& Args::operator[](std::string_view name) const {
   return values_[i];
 }
 
-Tensor Args::tensor(std::string_view name) const { return none(name) ? Tensor() : attr(name).tensor(); }
+Tensor Args::tensor(std::string_view name) const {
+  return none(name) ? Tensor() : attr(name).tensor();
+}
 
-CellPtr Args::cell(std::string_view name) const { return none(name) ? nullptr : (*this)[name].cell(); }
+CellPtr Args::cell(std::string_view name) const {
+  return none(name) ? nullptr : (*this)[name].cell();
+}
 
 int64_t Args::positive(std::string_view name) const {
   int64_t v = integer(name);
@@ -209,8 +225,8 @@ double Args::within(std::string_view name, double low, double high, const char* 
   bool above = brackets[0] == '[' ? v >= low : v > low;
   bool below = brackets[1] == ']' ? v <= high : v < high;
   if (!above || !below) {
-    value_error("{}: '{}' must be in {}{}, {}{}, got {}", signature_->owner(), name, brackets[0], low, high,
-                brackets[1], v);
+    value_error("{}: '{}' must be in {}{}, {}{}, got {}", signature_->owner(), name, brackets[0],
+                low, high, brackets[1], v);
   }
   return v;
 }

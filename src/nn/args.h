@@ -1,7 +1,7 @@
-// Arguments of layers, optimizers, initializers and metrics. Their records list them in the grammar of op
-// attributes (ir/op_def.h) with four more kinds: "init" (an initializer, its name, a number or a tensor),
-// "cell" (a layer, or the name of an activation), "number" (an int or a float, kept as it is) and
-// "schedule" (a learning rate: a number, a list with one number a step, or a tensor).
+// Arguments of layers, optimizers, initializers and metrics. Their records list them in the grammar
+// of op attributes (ir/op_def.h) with four more kinds: "init" (an initializer, its name, a number
+// or a tensor), "cell" (a layer, or the name of an activation), "number" (an int or a float, kept
+// as it is) and "schedule" (a learning rate: a number, a list with one number a step, or a tensor).
 #pragma once
 
 #include <initializer_list>
@@ -23,11 +23,12 @@ class Arg {
  public:
   Arg() = default;  // None
   template <typename T>
-    requires std::is_constructible_v<ir::Attr, T> && (!std::is_pointer_v<T> || std::is_same_v<T, const char*>)
+    requires std::is_constructible_v<ir::Attr, T> &&
+             (!std::is_pointer_v<T> || std::is_same_v<T, const char*>)
   Arg(T v) : v_(ir::Attr(std::move(v))) {}  // NOLINT(google-explicit-constructor)
   Arg(std::initializer_list<int64_t> v) : v_(ir::Attr(ir::Attr::Ints(v))) {}  // NOLINT
-  Arg(Init v) : v_(std::move(v)) {}  // NOLINT
-  Arg(CellPtr v) : v_(std::move(v)) {}  // NOLINT
+  Arg(Init v) : v_(std::move(v)) {}                                           // NOLINT
+  Arg(CellPtr v) : v_(std::move(v)) {}                                        // NOLINT
   template <typename C>
     requires std::is_base_of_v<Cell, C>
   Arg(std::shared_ptr<C> v) : v_(CellPtr(std::move(v))) {}  // NOLINT
@@ -43,6 +44,19 @@ class Arg {
 
  private:
   std::variant<ir::Attr, Init, CellPtr> v_;
+};
+
+// An int or several, as typed functions take windows and strides: 3 or {3, 5}.
+class IntsArg {
+ public:
+  IntsArg(int v) : attr_(v) {}                                              // NOLINT
+  IntsArg(int64_t v) : attr_(v) {}                                          // NOLINT
+  IntsArg(std::initializer_list<int64_t> v) : attr_(ir::Attr::Ints(v)) {}   // NOLINT
+  IntsArg(std::vector<int64_t> v) : attr_(ir::Attr::Ints(std::move(v))) {}  // NOLINT
+  operator Arg() const { return attr_; }                                    // NOLINT
+
+ private:
+  ir::Attr attr_;
 };
 
 using NamedArg = std::pair<std::string, Arg>;
@@ -61,7 +75,7 @@ class Signature {
   const std::string& owner() const { return owner_; }
   const std::vector<ArgSpec>& specs() const { return specs_; }
   int index(std::string_view name) const;  // -1 when there is none
-  std::string str() const;                 // "Dense(in_channels, out_channels, weight_init='normal', …)"
+  std::string str() const;  // "Dense(in_channels, out_channels, weight_init='normal', …)"
 
  private:
   std::string owner_;
@@ -72,9 +86,10 @@ class Signature {
 class Args {
  public:
   Args() = default;
-  // Binds positional, then named arguments; TypeError for a missing, unknown or repeated one, with the
-  // signature and, for a slip of the pen, the name that was meant.
-  Args(std::shared_ptr<const Signature> signature, std::vector<Arg> positional, const NamedArgs& named = {});
+  // Binds positional, then named arguments; TypeError for a missing, unknown or repeated one, with
+  // the signature and, for a slip of the pen, the name that was meant.
+  Args(std::shared_ptr<const Signature> signature, std::vector<Arg> positional,
+       const NamedArgs& named = {});
 
   const Signature& signature() const { return *signature_; }
   const std::vector<Arg>& values() const { return values_; }

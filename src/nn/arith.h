@@ -1,5 +1,6 @@
-// Arithmetic on tensors for C++ programs, so that layers and update rules read as on paper. A number takes
-// the dtype of the tensor beside it (float32 beside an integer when it has a fraction).
+// Arithmetic on tensors for C++ programs, so that layers and update rules read as on paper. A
+// number takes the dtype of the tensor beside it (float32 beside an integer when it has a
+// fraction).
 #pragma once
 
 #include <cmath>
@@ -11,7 +12,8 @@ namespace mycel {
 namespace nn {
 // The number as a 0-d tensor for arithmetic with `like`.
 inline Tensor number(const Tensor& like, double v) {
-  bool keeps = is_float(like.dtype()) || is_complex(like.dtype()) || (is_int(like.dtype()) && v == std::floor(v));
+  bool keeps = is_float(like.dtype()) || is_complex(like.dtype()) ||
+               (is_int(like.dtype()) && v == std::floor(v));
   return Tensor::scalar(keeps ? like.dtype() : DType::kFloat32, v);
 }
 }  // namespace nn

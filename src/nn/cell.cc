@@ -1,12 +1,12 @@
 #include "nn/cell.h"
 
-#include <cxxabi.h>
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <typeinfo>
 #include <unordered_set>
+
+#include <cxxabi.h>
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "ir/core_ops.h"
@@ -42,8 +42,8 @@ class Entered {
   }
 };
 
-// "In LeNet.block1.conv (Conv2d): ", the way to the innermost cell that runs. Nothing to say about a cell
-// that is called on its own.
+// "In LeNet.block1.conv (Conv2d): ", the way to the innermost cell that runs. Nothing to say about
+// a cell that is called on its own.
 std::string path_of_running_cell() {
   const CallStack& s = call_stack();
   if (s.cells.size() < 2) return "";
@@ -93,14 +93,17 @@ Tensor Cell::single(Tensors results) const {
 
 void Cell::check_name(const std::string& name) const {
   if (name.empty() || name.find('.') != std::string::npos) {
-    value_error("{}: '{}' cannot name a part of a cell: the name must not be empty nor contain a dot",
-                class_name(), name);
+    value_error(
+        "{}: '{}' cannot name a part of a cell: the name must not be empty nor contain a dot",
+        class_name(), name);
   }
   for (const auto& [n, c] : children_) {
-    if (n == name) value_error("{}: the name '{}' belongs to a child cell already", class_name(), name);
+    if (n == name)
+      value_error("{}: the name '{}' belongs to a child cell already", class_name(), name);
   }
   for (const auto& [n, p] : parameters_) {
-    if (n == name) value_error("{}: the name '{}' belongs to a parameter already", class_name(), name);
+    if (n == name)
+      value_error("{}: the name '{}' belongs to a parameter already", class_name(), name);
   }
 }
 
@@ -112,8 +115,8 @@ void Cell::insert_child(const std::string& name, CellPtr child) {
   children_.emplace_back(name, std::move(child));
 }
 
-Parameter Cell::add(const std::string& name, const Shape& shape, const Init& init, bool requires_grad,
-                    DType dtype) {
+Parameter Cell::add(const std::string& name, const Shape& shape, const Init& init,
+                    bool requires_grad, DType dtype) {
   check_name(name);
   Tensor first = g_without_init ? Tensor::zeros(dtype, shape) : init.make(shape, dtype);
   return add(name, make_parameter(std::move(first), name, requires_grad));
@@ -125,7 +128,9 @@ Parameter Cell::add(const std::string& name, Parameter parameter) {
   return parameter;
 }
 
-void Cell::add_state(Parameter parameter) { parameters_.emplace_back(parameter->name, std::move(parameter)); }
+void Cell::add_state(Parameter parameter) {
+  parameters_.emplace_back(parameter->name, std::move(parameter));
+}
 
 void Cell::replace_parameter(const std::string& name, Parameter parameter) {
   for (auto& [n, p] : parameters_) {
@@ -147,7 +152,8 @@ void Cell::replace_child(const std::string& name, CellPtr child) {
   fail(ErrorKind::kKey, "{} has no child '{}'", class_name(), name);
 }
 
-void Cell::collect(const std::string& prefix, bool recurse, std::vector<NamedParameter>& out) const {
+void Cell::collect(const std::string& prefix, bool recurse,
+                   std::vector<NamedParameter>& out) const {
   for (const auto& [name, p] : parameters_) out.push_back({prefix + name, p});
   if (!recurse) return;
   for (const auto& [name, child] : children_) child->collect(prefix + name + ".", true, out);
@@ -255,7 +261,9 @@ SequentialCell::SequentialCell(const std::vector<CellPtr>& cells) {
   for (const CellPtr& c : cells) append(c);
 }
 
-void SequentialCell::append(CellPtr cell) { add(std::to_string(children().size()), std::move(cell)); }
+void SequentialCell::append(CellPtr cell) {
+  add(std::to_string(children().size()), std::move(cell));
+}
 
 Tensors SequentialCell::construct(Inputs inputs) {
   Tensors values(inputs.begin(), inputs.end());

@@ -1,5 +1,6 @@
-// Cell: the base class of networks. It owns named parameters and named child cells in the order in which
-// they were added, and turns tensors into tensors in `construct`. A C++ network is a few lines:
+// Cell: the base class of networks. It owns named parameters and named child cells in the order in
+// which they were added, and turns tensors into tensors in `construct`. A C++ network is a few
+// lines:
 //
 //   struct Net : nn::Cell {
 //     nn::CellPtr conv = add("conv", nn::conv2d(1, 6, 3));
@@ -45,7 +46,8 @@ class Cell {
   // What the cell computes.
   virtual Tensors construct(Inputs inputs) = 0;
   virtual std::string class_name() const;  // the C++ class by default
-  // What stands between the parentheses when the cell is printed: "kernel_size=(3, 3), stride=(1, 1)".
+  // What stands between the parentheses when the cell is printed: "kernel_size=(3, 3), stride=(1,
+  // 1)".
   virtual std::string extra_repr() const { return ""; }
 
   // Runs the cell. Errors raised inside a layer carry its path ("In net.block1.conv: …").
@@ -70,8 +72,8 @@ class Cell {
     return child;
   }
   // Adds a parameter with first values from `init`.
-  Parameter add(const std::string& name, const Shape& shape, const Init& init, bool requires_grad = true,
-                DType dtype = DType::kFloat32);
+  Parameter add(const std::string& name, const Shape& shape, const Init& init,
+                bool requires_grad = true, DType dtype = DType::kFloat32);
   Parameter add(const std::string& name, Parameter parameter);
   // Puts another parameter in the place of one that exists (sharing, loading).
   void replace_parameter(const std::string& name, Parameter parameter);
@@ -81,16 +83,19 @@ class Cell {
     std::string name;  // path from this cell
     Parameter parameter;
   };
-  // All parameters of this cell and, when `recurse`, of its children: own ones first, then depth first in
-  // order of addition; one that is shared appears once, under its first path.
+  // All parameters of this cell and, when `recurse`, of its children: own ones first, then depth
+  // first in order of addition; one that is shared appears once, under its first path.
   std::vector<NamedParameter> parameters_and_names(bool recurse = true) const;
   std::vector<Parameter> parameters() const;
   std::vector<Parameter> trainable_params() const;
   std::vector<Parameter> untrainable_params() const;
   const std::vector<std::pair<std::string, CellPtr>>& children() const { return children_; }
-  const std::vector<std::pair<std::string, Parameter>>& own_parameters() const { return parameters_; }
-  CellPtr child(const std::string& name) const;          // KeyError when there is none
-  Parameter parameter(const std::string& path) const;    // "block.conv.weight"; KeyError when there is none
+  const std::vector<std::pair<std::string, Parameter>>& own_parameters() const {
+    return parameters_;
+  }
+  CellPtr child(const std::string& name) const;  // KeyError when there is none
+  Parameter parameter(
+      const std::string& path) const;  // "block.conv.weight"; KeyError when there is none
 
   // Training or inference behaviour, for this cell and all below.
   void set_train(bool mode = true);
@@ -133,8 +138,8 @@ Tensor CellPtr::operator()(const T&... x) const {
   return (**this)(x...);
 }
 
-// While one of these lives, this thread's new parameters are zeros instead of drawn: for copies whose
-// values come from elsewhere.
+// While one of these lives, this thread's new parameters are zeros instead of drawn: for copies
+// whose values come from elsewhere.
 class WithoutInit {
  public:
   WithoutInit();
@@ -170,8 +175,9 @@ class CellList : public Cell {
   std::string class_name() const override { return "CellList"; }
 };
 
-// The new value of a state (moving statistics, optimizer step) as it may be stored: traces that watch the
-// network but not this state are taken off, so that nothing of a finished transform stays alive.
+// The new value of a state (moving statistics, optimizer step) as it may be stored: traces that
+// watch the network but not this state are taken off, so that nothing of a finished transform stays
+// alive.
 Tensor settle(const Tensor& old_value, Tensor new_value);
 
 }  // namespace mycel::nn

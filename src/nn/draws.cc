@@ -8,8 +8,8 @@
 namespace mycel::nn {
 namespace {
 
-// The standard normal quantile: Winitzki's closed approximation of the inverse error function, then Newton
-// steps on erf until double precision.
+// The standard normal quantile: Winitzki's closed approximation of the inverse error function, then
+// Newton steps on erf until double precision.
 double inverse_erf(double y) {
   double a = 0.147, l = std::log1p(-y * y), t = 2 / (std::numbers::pi * a) + l / 2;
   double x = std::copysign(std::sqrt(std::sqrt(t * t - l / a) - t), y);

@@ -1,6 +1,6 @@
-// Random numbers for first values of parameters, computed on the host: the same bits on every backend and
-// at every thread count. Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
-// SC 2011), keyed by runtime::next_key.
+// Random numbers for first values of parameters, computed on the host: the same bits on every
+// backend and at every thread count. Philox 4x32-10 (Salmon et al., "Parallel random numbers: as
+// easy as 1, 2, 3", SC 2011), keyed by runtime::next_key.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 #include "nn/init.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "nn/args.h"
@@ -21,7 +21,8 @@ template <typename F>
 Tensor filled(const InitRequest& r, F f) {
   Tensor t = Tensor::empty(r.dtype, r.shape);
   void* data = t.mutable_raw();
-  for (int64_t i = 0, n = t.size(); i < n; ++i) set_element(data, r.dtype, i, static_cast<double>(f(i)));
+  for (int64_t i = 0, n = t.size(); i < n; ++i)
+    set_element(data, r.dtype, i, static_cast<double>(f(i)));
   return t;
 }
 
@@ -34,8 +35,8 @@ struct Fans {
 // [out, in, kernel…]: the layout of every weight with fans.
 Fans fans_of(const InitRequest& r) {
   if (r.shape.rank() < 2) {
-    value_error("{}: a weight with fans has 2 dims or more ([out, in, kernel...]), got shape {}", owner(r),
-                r.shape.str());
+    value_error("{}: a weight with fans has 2 dims or more ([out, in, kernel...]), got shape {}",
+                owner(r), r.shape.str());
   }
   auto kernel = static_cast<double>(r.shape.size(2, r.shape.rank()));
   return {static_cast<double>(r.shape[1]) * kernel, static_cast<double>(r.shape[0]) * kernel};
@@ -70,8 +71,9 @@ double gain_of(const InitRequest& r) {
   return 1;
 }
 
-// Orthonormal columns from a normal matrix of rows >= columns, by modified Gram-Schmidt, twice for full
-// precision. Their signs follow the draw, so the result is uniform over the orthogonal matrices.
+// Orthonormal columns from a normal matrix of rows >= columns, by modified Gram-Schmidt, twice for
+// full precision. Their signs follow the draw, so the result is uniform over the orthogonal
+// matrices.
 void orthonormal_columns(std::vector<double>& m, int64_t rows, int64_t columns) {
   for (int64_t j = 0; j < columns; ++j) {
     for (int pass = 0; pass < 2; ++pass) {
@@ -134,7 +136,8 @@ Tensor sparse(const InitRequest& r) {
 Tensor dirac(const InitRequest& r) {
   int rank = r.shape.rank();
   int64_t groups = r.args.positive("groups");
-  if (rank < 3 || rank > 5) value_error("Dirac: the shape needs 3, 4 or 5 dims, got {}", r.shape.str());
+  if (rank < 3 || rank > 5)
+    value_error("Dirac: the shape needs 3, 4 or 5 dims, got {}", r.shape.str());
   if (r.shape[0] % groups) {
     value_error("Dirac: the first dim {} is not divisible by groups {}", r.shape[0], groups);
   }
@@ -160,49 +163,86 @@ constexpr const char* kNonlinearity =
     "nonlinearity: str(leaky_relu|relu|tanh|sigmoid|linear|conv1d|conv2d|conv3d) = leaky_relu";
 
 constexpr InitDef kInitializers[] = {
-    {"Zero", "All zeros.", {}, "zeros zero",
+    {"Zero",
+     "All zeros.",
+     {},
+     "zeros zero",
      [](const InitRequest& r) { return Tensor::zeros(r.dtype, r.shape); }},
-    {"One", "All ones.", {}, "ones one",
+    {"One",
+     "All ones.",
+     {},
+     "ones one",
      [](const InitRequest& r) { return Tensor::full(r.dtype, r.shape, 1); }},
-    {"Constant", "Every element is `value`.", {"value: float"}, "",
+    {"Constant",
+     "Every element is `value`.",
+     {"value: float"},
+     "",
      [](const InitRequest& r) { return Tensor::full(r.dtype, r.shape, r.args.real("value")); }},
-    {"Uniform", "Uniform in [-scale, scale).", {"scale: float = 0.07"}, "",
+    {"Uniform",
+     "Uniform in [-scale, scale).",
+     {"scale: float = 0.07"},
+     "",
      [](const InitRequest& r) { return uniform_in(r, r.args.real("scale")); }},
-    {"Normal", "Normal with deviation `sigma` around `mean`.",
-     {"sigma: float = 0.01", "mean: float = 0.0"}, "",
+    {"Normal",
+     "Normal with deviation `sigma` around `mean`.",
+     {"sigma: float = 0.01", "mean: float = 0.0"},
+     "",
      [](const InitRequest& r) { return normal_of(r, r.args.real("sigma"), r.args.real("mean")); }},
-    {"TruncatedNormal", "Normal with deviation `sigma`, cut at two deviations.", {"sigma: float = 0.01"}, "",
+    {"TruncatedNormal",
+     "Normal with deviation `sigma`, cut at two deviations.",
+     {"sigma: float = 0.01"},
+     "",
      [](const InitRequest& r) { return truncated_of(r, r.args.real("sigma")); }},
     {"XavierUniform",
      "Uniform within gain * sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio 2010, equation 16).",
-     {"gain: float = 1"}, "xavier_uniform",
+     {"gain: float = 1"},
+     "xavier_uniform",
      [](const InitRequest& r) {
        Fans f = fans_of(r);
        return uniform_in(r, r.args.real("gain") * std::sqrt(6 / (f.in + f.out)));
      }},
-    {"XavierNormal", "Normal with deviation gain * sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio 2010).",
-     {"gain: float = 1"}, "xavier_normal",
+    {"XavierNormal",
+     "Normal with deviation gain * sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio 2010).",
+     {"gain: float = 1"},
+     "xavier_normal",
      [](const InitRequest& r) {
        Fans f = fans_of(r);
        return normal_of(r, r.args.real("gain") * std::sqrt(2 / (f.in + f.out)));
      }},
-    {"HeUniform", "Uniform within gain * sqrt(3 / fan) (He et al. 2015).",
-     {"negative_slope: float = 0", kMode, kNonlinearity}, "he_uniform",
-     [](const InitRequest& r) { return uniform_in(r, gain_of(r) * std::sqrt(3 / fan_of_mode(r))); }},
-    {"HeNormal", "Normal with deviation gain / sqrt(fan) (He et al. 2015).",
-     {"negative_slope: float = 0", kMode, kNonlinearity}, "he_normal",
+    {"HeUniform",
+     "Uniform within gain * sqrt(3 / fan) (He et al. 2015).",
+     {"negative_slope: float = 0", kMode, kNonlinearity},
+     "he_uniform",
+     [](const InitRequest& r) {
+       return uniform_in(r, gain_of(r) * std::sqrt(3 / fan_of_mode(r)));
+     }},
+    {"HeNormal",
+     "Normal with deviation gain / sqrt(fan) (He et al. 2015).",
+     {"negative_slope: float = 0", kMode, kNonlinearity},
+     "he_normal",
      [](const InitRequest& r) { return normal_of(r, gain_of(r) / std::sqrt(fan_of_mode(r))); }},
-    {"VarianceScaling", "Variance scale / fan, from the distribution named.",
+    {"VarianceScaling",
+     "Variance scale / fan, from the distribution named.",
      {"scale: float = 1.0", "mode: str(fan_in|fan_out|fan_avg) = fan_in",
       "distribution: str(truncated_normal|untruncated_normal|uniform) = truncated_normal"},
-     "variance_scaling", variance_scaling},
-    {"Orthogonal", "Orthonormal rows or columns times `gain`, dims after the first taken as one.",
-     {"gain: float = 1.0"}, "", orthogonal},
+     "variance_scaling",
+     variance_scaling},
+    {"Orthogonal",
+     "Orthonormal rows or columns times `gain`, dims after the first taken as one.",
+     {"gain: float = 1.0"},
+     "",
+     orthogonal},
     {"Identity", "The unit matrix (2 dims).", {}, "", identity},
-    {"Sparse", "Normal with deviation `sigma`; in every column the share `sparsity` is zero (2 dims).",
-     {"sparsity: float", "sigma: float = 0.01"}, "", sparse},
-    {"Dirac", "A convolution that hands its input through, for each of `groups` (3 to 5 dims).",
-     {"groups: int = 1"}, "", dirac},
+    {"Sparse",
+     "Normal with deviation `sigma`; in every column the share `sparsity` is zero (2 dims).",
+     {"sparsity: float", "sigma: float = 0.01"},
+     "",
+     sparse},
+    {"Dirac",
+     "A convolution that hands its input through, for each of `groups` (3 to 5 dims).",
+     {"groups: int = 1"},
+     "",
+     dirac},
 };
 
 std::string lower(const std::string& s) {
@@ -225,7 +265,8 @@ const InitDef& require(const std::string& name) {
 std::shared_ptr<const Signature> signature_of(const InitDef& d) {
   static std::map<const InitDef*, std::shared_ptr<const Signature>> made = [] {
     std::map<const InitDef*, std::shared_ptr<const Signature>> m;
-    for (const InitDef& def : kInitializers) m[&def] = std::make_shared<const Signature>(def.name, def.args);
+    for (const InitDef& def : kInitializers)
+      m[&def] = std::make_shared<const Signature>(def.name, def.args);
     return m;
   }();
   return made.at(&d);

@@ -1,7 +1,7 @@
-// Init: how a parameter gets its first values. A value object that layers take as an argument: a named
-// initializer of common.initializer ("normal", Init::named("HeUniform", …)), a number, a tensor with the
-// very values, or a function. Draws take their key from runtime/random_state.h in order of construction,
-// so a C++ and a Python program with one seed build the same network.
+// Init: how a parameter gets its first values. A value object that layers take as an argument: a
+// named initializer of common.initializer ("normal", Init::named("HeUniform", …)), a number, a
+// tensor with the very values, or a function. Draws take their key from runtime/random_state.h in
+// order of construction, so a C++ and a Python program with one seed build the same network.
 #pragma once
 
 #include <functional>

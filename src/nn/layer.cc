@@ -1,9 +1,9 @@
 #include "nn/layer.h"
 
-#include <fmt/format.h>
-
 #include <map>
 #include <unordered_map>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "nn/activation.h"
@@ -29,8 +29,9 @@ const Registry& registry() {
   static const Registry* r = [] {
     auto* made = new Registry;  // never destroyed: layers are used until the process ends
     for (const LayerDefs& room :
-         {activation_layers(), basic_layers(), conv_layers(), embedding_layers(), image_layers(),
-          loss_layers(), math_layers(), norm_layers(), padding_layers(), pool_layers(), schedule_layers()}) {
+         {activation_layers(), basic_layers(), combined_layers(), conv_layers(), embedding_layers(),
+          image_layers(), loss_layers(), math_layers(), norm_layers(), padding_layers(),
+          pool_layers(), recurrent_layers(), schedule_layers()}) {
       for (const LayerDef* d : room) {
         bool fresh = made->by_name.emplace(d->name, d).second;
         MYCEL_CHECK(fresh, "two layers are named {}", d->name);
@@ -58,7 +59,8 @@ const LayerDef* find_layer(const std::string& name) {
   return it == registry().by_name.end() ? nullptr : it->second;
 }
 
-std::shared_ptr<Layer> make(const std::string& name, std::vector<Arg> positional, const NamedArgs& named) {
+std::shared_ptr<Layer> make(const std::string& name, std::vector<Arg> positional,
+                            const NamedArgs& named) {
   const LayerDef* def = find_layer(name);
   if (!def) {
     std::vector<const char*> names;
@@ -109,7 +111,7 @@ Tensors Layer::construct(Inputs inputs) {
     type_error("{}: takes {}{} tensors, got {}", def.name, required_,
                allowed_ == required_ ? "" : fmt::format(" to {}", allowed_), count);
   }
-  return def.construct.fn(*this, inputs);
+  return def.construct(*this, inputs);
 }
 
 std::string Layer::extra_repr() const {

@@ -1,5 +1,6 @@
-// LayerDef: the one record of a layer (DESIGN §3). From it come the C++ factory (mycel/nn.h), nn::make by
-// name, the Python class with its signature and docstring, the reference page, and the tests' list.
+// LayerDef: the one record of a layer (DESIGN §3). From it come the C++ factory (mycel/nn.h),
+// nn::make by name, the Python class with its signature and docstring, the reference page, and the
+// tests' list.
 //
 //   constexpr LayerDef kDense = check({
 //       .name = "Dense",
@@ -12,11 +13,11 @@
 // Rooms of records are listed in layer.cc (all_layers); nothing registers itself before main.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <any>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "nn/args.h"
@@ -26,20 +27,20 @@ namespace mycel::nn {
 
 class Layer;
 
-// What a layer computes; a lambda that gives one tensor or several.
+// What a layer computes: a lambda or a function that gives one tensor or several.
 struct LayerRule {
-  Tensors (*fn)(Layer&, Inputs) = nullptr;
+  Tensor (*one)(Layer&, Inputs) = nullptr;
+  Tensors (*many)(Layer&, Inputs) = nullptr;
   constexpr LayerRule() = default;
   template <typename F>
-    requires std::is_invocable_v<F, Layer&, Inputs>
-  constexpr LayerRule(F)  // NOLINT(google-explicit-constructor)
-      : fn([](Layer& l, Inputs x) -> Tensors {
-          if constexpr (std::is_same_v<std::invoke_result_t<F, Layer&, Inputs>, Tensor>) {
-            return {F{}(l, x)};
-          } else {
-            return F{}(l, x);
-          }
-        }) {}
+    requires std::is_convertible_v<F, Tensor (*)(Layer&, Inputs)>
+  constexpr LayerRule(F f) : one(f) {}  // NOLINT(google-explicit-constructor)
+  template <typename F>
+    requires std::is_convertible_v<F, Tensors (*)(Layer&, Inputs)>
+  constexpr LayerRule(F f) : many(f) {}  // NOLINT(google-explicit-constructor)
+
+  constexpr bool set() const { return one || many; }
+  Tensors operator()(Layer& l, Inputs x) const { return one ? Tensors{one(l, x)} : many(l, x); }
 };
 
 struct LayerDef {
@@ -70,7 +71,7 @@ consteval LayerDef check(LayerDef d) {
       record_error::a_layer_argument_must_read__name_colon_type();
     }
   }
-  if (!d.construct.fn) record_error::the_layer_computes_nothing__write_construct();
+  if (!d.construct.set()) record_error::the_layer_computes_nothing__write_construct();
   return d;
 }
 
@@ -92,7 +93,8 @@ class Layer final : public Cell {
   using Cell::find_own;
   using Cell::value;
   bool has(std::string_view parameter) const { return find_own(parameter) != nullptr; }
-  // Replaces a state ("moving_mean"); the assignment is seen by whoever threads states through graphs.
+  // Replaces a state ("moving_mean"); the assignment is seen by whoever threads states through
+  // graphs.
   void assign(std::string_view parameter, Tensor value);
   // ValueError that opens with the layer's name.
   template <typename... A>
@@ -114,7 +116,8 @@ class Layer final : public Cell {
 std::shared_ptr<Layer> make(const std::string& name, std::vector<Arg> positional = {},
                             const NamedArgs& named = {});
 
-// A copy with parameters of its own that hold the same values; children that are layers are copied too.
+// A copy with parameters of its own that hold the same values; children that are layers are copied
+// too.
 std::shared_ptr<Layer> clone(const Layer& layer);
 
 const LayerDef* find_layer(const std::string& name);
@@ -125,6 +128,7 @@ std::shared_ptr<const Signature> signature_of(const LayerDef& def);
 using LayerDefs = std::vector<const LayerDef*>;
 LayerDefs activation_layers();
 LayerDefs basic_layers();
+LayerDefs combined_layers();
 LayerDefs conv_layers();
 LayerDefs embedding_layers();
 LayerDefs image_layers();
@@ -133,6 +137,7 @@ LayerDefs math_layers();
 LayerDefs norm_layers();
 LayerDefs padding_layers();
 LayerDefs pool_layers();
+LayerDefs recurrent_layers();
 LayerDefs schedule_layers();
 
 }  // namespace mycel::nn

@@ -1,9 +1,9 @@
 #include "nn/metric.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "runtime/trace.h"
 
@@ -24,7 +24,8 @@ const std::vector<const MetricDef*>& all_metrics() {
 const MetricDef* find_metric(const std::string& name) {
   for (const MetricDef* d : all_metrics()) {
     if (name == d->name) return d;
-    if ((" " + std::string(d->short_names) + " ").find(" " + name + " ") != std::string::npos) return d;
+    if ((" " + std::string(d->short_names) + " ").find(" " + name + " ") != std::string::npos)
+      return d;
   }
   return nullptr;
 }
@@ -36,7 +37,8 @@ std::shared_ptr<const Signature> signature_of(const MetricDef& def) {
   return slot;
 }
 
-MetricPtr make_metric(const std::string& name, std::vector<Arg> positional, const NamedArgs& named) {
+MetricPtr make_metric(const std::string& name, std::vector<Arg> positional,
+                      const NamedArgs& named) {
   const MetricDef* d = find_metric(name);
   if (!d) {
     std::vector<const char*> names;
@@ -50,7 +52,8 @@ MetricPtr make_metric(const std::string& name, std::vector<Arg> positional, cons
 
 Values::Values(const Tensor& t, const char* what) : shape(t.shape()), v(t.size()) {
   Tensor c = runtime::concrete(t, what);
-  for (size_t i = 0; i < v.size(); ++i) v[i] = element_as_double(c.raw(), c.dtype(), static_cast<int64_t>(i));
+  for (size_t i = 0; i < v.size(); ++i)
+    v[i] = element_as_double(c.raw(), c.dtype(), static_cast<int64_t>(i));
 }
 
 int64_t argmax(const double* row, int64_t n) { return std::max_element(row, row + n) - row; }
@@ -58,7 +61,8 @@ int64_t argmax(const double* row, int64_t n) { return std::max_element(row, row 
 std::vector<int64_t> class_indices(const Values& labels) {
   std::vector<int64_t> out;
   if (labels.rank() == 2 && labels.columns() > 1) {
-    for (int64_t i = 0; i < labels.rows(); ++i) out.push_back(argmax(&labels.v[i * labels.columns()], labels.columns()));
+    for (int64_t i = 0; i < labels.rows(); ++i)
+      out.push_back(argmax(&labels.v[i * labels.columns()], labels.columns()));
   } else {
     for (double x : labels.v) out.push_back(static_cast<int64_t>(x));
   }
@@ -70,8 +74,12 @@ void expect_inputs(const char* metric, std::span<const Tensor> batch, size_t n) 
 }
 
 Tensor number_of(double v) { return Tensor::scalar(DType::kFloat64, v); }
-Tensor numbers_of(const std::vector<double>& v, const Shape& shape) { return Tensor::from(v, shape); }
+Tensor numbers_of(const std::vector<double>& v, const Shape& shape) {
+  return Tensor::from(v, shape);
+}
 
-void no_batches(const char* metric) { fail(ErrorKind::kRuntime, "{}: no batch has been added: there is no value", metric); }
+void no_batches(const char* metric) {
+  fail(ErrorKind::kRuntime, "{}: no batch has been added: there is no value", metric);
+}
 
 }  // namespace mycel::nn

@@ -1,6 +1,6 @@
-// Metrics: numbers that say how good a network's results are, gathered over the batches of a data set.
-// Each is one record with its arguments and a function that makes its state; values are computed on the
-// host in double.
+// Metrics: numbers that say how good a network's results are, gathered over the batches of a data
+// set. Each is one record with its arguments and a function that makes its state; values are
+// computed on the host in double.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ class Metric {
   virtual void clear() = 0;
   // Adds a batch: (predictions, labels) or what the metric's text says.
   virtual void update(std::span<const Tensor> batch) = 0;
-  // The value so far, float64; most give one 0-d tensor. RuntimeError before the first batch. `average`:
-  // one number instead of one per class, where the metric has several.
+  // The value so far, float64; most give one 0-d tensor. RuntimeError before the first batch.
+  // `average`: one number instead of one per class, where the metric has several.
   virtual Tensors eval(bool average) = 0;
   Tensor value() { return eval(true).at(0); }
 };
@@ -36,7 +36,8 @@ struct MetricDef {
 };
 
 // By class name or short name; ValueError with the name that was meant.
-MetricPtr make_metric(const std::string& name, std::vector<Arg> positional = {}, const NamedArgs& named = {});
+MetricPtr make_metric(const std::string& name, std::vector<Arg> positional = {},
+                      const NamedArgs& named = {});
 const MetricDef* find_metric(const std::string& name);
 const std::vector<const MetricDef*>& all_metrics();
 std::shared_ptr<const Signature> signature_of(const MetricDef& def);

@@ -18,7 +18,8 @@ Tensor sequence(const Shape& s, float from = -1, float step = 0.1f) {
 }
 
 struct Net : Cell {
-  CellPtr conv = add("conv", make("Conv2d", {1, 4, 3}, {{"pad_mode", "valid"}, {"has_bias", true}}));
+  CellPtr conv =
+      add("conv", make("Conv2d", {1, 4, 3}, {{"pad_mode", "valid"}, {"has_bias", true}}));
   CellPtr act = add("act", make("ReLU"));
   CellPtr head = add("head", make("Dense", {4, 3}));
   Tensors construct(Inputs x) override {
@@ -70,13 +71,16 @@ TEST(Layer, RefusesWhatItCannotDo) {
     make("Dense", {3, 4}, {{"weigth_init", "ones"}});
     FAIL();
   } catch (const UserError& e) {
-    EXPECT_NE(std::string(e.what()).find("Did you mean 'weight_init'?"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("Did you mean 'weight_init'?"), std::string::npos)
+        << e.what();
   }
 }
 
 TEST(Layer, DenseIsAnAffineMap) {
-  auto dense = make("Dense", {2, 3}, {{"weight_init", Init(Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2}))},
-                                      {"bias_init", 1.0}});
+  auto dense =
+      make("Dense", {2, 3},
+           {{"weight_init", Init(Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2}))},
+            {"bias_init", 1.0}});
   Tensor y = (*dense)(Tensor::from(std::vector<float>{1, -1}, {1, 2}));
   auto v = y.data<float>();
   EXPECT_FLOAT_EQ(v[0], 0);
@@ -106,7 +110,8 @@ TEST(Layer, StatisticsHoldNoTraceAfterADifferentiatedRun) {
   auto bn = make("BatchNorm1d", {3});
   bn->set_train();
   std::vector<Parameter> params = bn->trainable_params();
-  value_and_grads([&](Inputs in) { return bn->run(in); }, params, std::vector<Tensor>{sequence({5, 3})});
+  value_and_grads([&](Inputs in) { return bn->run(in); }, params,
+                  std::vector<Tensor>{sequence({5, 3})});
   EXPECT_TRUE(bn->value("moving_mean").concrete());
   EXPECT_TRUE(params[0]->value.concrete());
 }
@@ -128,7 +133,8 @@ TEST(Init, MomentsAndBounds) {
     m /= static_cast<double>(t.size());
     return std::pair(m, std::sqrt(s / static_cast<double>(t.size()) - m * m));
   };
-  Shape shape{200, 250};  // 50,000 draws: means within 4 deviations / sqrt(n), deviations within 2 %
+  Shape shape{200,
+              250};  // 50,000 draws: means within 4 deviations / sqrt(n), deviations within 2 %
   auto [m1, s1] = moments(Init::named("Normal", {0.5, 2.0}).make(shape));
   EXPECT_NEAR(m1, 2, 0.01);
   EXPECT_NEAR(s1, 0.5, 0.01);
@@ -139,7 +145,8 @@ TEST(Init, MomentsAndBounds) {
   Tensor xavier = Init("xavier_uniform").make(shape);
   for (float x : xavier.data<float>()) ASSERT_LE(std::abs(x), static_cast<float>(bound));
   EXPECT_NEAR(moments(xavier).second, bound / std::sqrt(3.0), 0.02 * bound);
-  EXPECT_NEAR(moments(Init("he_normal").make(shape)).second, std::sqrt(2.0 / 250), 0.02 * std::sqrt(2.0 / 250));
+  EXPECT_NEAR(moments(Init("he_normal").make(shape)).second, std::sqrt(2.0 / 250),
+              0.02 * std::sqrt(2.0 / 250));
 }
 
 TEST(Init, OrthogonalRows) {
@@ -181,7 +188,9 @@ TEST(Optimizer, ListsOfRatesHoldTheirLast) {
 }
 
 TEST(Optimizer, GroupsOrderAndDecay) {
-  auto p = [](const char* name) { return make_parameter(Tensor::full(DType::kFloat32, {1}, 1), name); };
+  auto p = [](const char* name) {
+    return make_parameter(Tensor::full(DType::kFloat32, {1}, 1), name);
+  };
   Parameter a = p("a"), b = p("b");
   ParamGroup ga{{a}}, gb{{b}};
   ga.lr = Arg(0.5);

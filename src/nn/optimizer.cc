@@ -1,10 +1,10 @@
 #include "nn/optimizer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <unordered_set>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "mycel/ops.h"
@@ -19,7 +19,9 @@ DType compute_dtype(const Tensor& param) {
   return is_low_precision(param.dtype()) ? DType::kFloat32 : param.dtype();
 }
 
-Tensor cast_to(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : ops::cast(t, dtype); }
+Tensor cast_to(const Tensor& t, DType dtype) {
+  return t.dtype() == dtype ? t : ops::cast(t, dtype);
+}
 
 // The published default: normalisation's scales and shifts do not decay.
 bool decays_by_default(const ParameterData& p) {
@@ -40,7 +42,8 @@ void check_names(const std::string& owner, const std::vector<Parameter>& params)
   for (const Parameter& p : params) {
     if (!p) type_error("{}: a parameter is null", owner);
     if (!seen.insert(p.get()).second) {
-      value_error("{}: the parameter '{}' appears in more than one group or twice in one", owner, p->name);
+      value_error("{}: the parameter '{}' appears in more than one group or twice in one", owner,
+                  p->name);
     }
   }
 }
@@ -61,7 +64,8 @@ Scheduled::Scheduled(const std::string& owner, const std::string& name, const Ar
     const auto& list = a.floats();
     t = Tensor::empty(DType::kFloat32, Shape{static_cast<int64_t>(list.size())});
     for (size_t i = 0; i < list.size(); ++i) {
-      if (!(list[i] >= 0)) value_error("{}: '{}' must not be negative, got {}", owner, name, list[i]);
+      if (!(list[i] >= 0))
+        value_error("{}: '{}' must not be negative, got {}", owner, name, list[i]);
       set_element(t.mutable_raw(), DType::kFloat32, static_cast<int64_t>(i), list[i]);
     }
   } else {
@@ -95,9 +99,11 @@ Tensor Scheduled::at(const Tensor& global_step) const {
 Optimizer::Optimizer(const OptimizerDef& d, std::vector<ParamGroup> groups, Args a,
                      const std::vector<Parameter>& order)
     : def(d), args(std::move(a)) {
-  global_step_ = add("global_step", make_parameter(Tensor::zeros(DType::kInt32, Shape{1}), "global_step", false));
+  global_step_ = add("global_step",
+                     make_parameter(Tensor::zeros(DType::kInt32, Shape{1}), "global_step", false));
   if (args.signature().index("loss_scale") >= 0) loss_scale_ = args.positive_real("loss_scale");
-  bool several = groups.size() > 1 || (groups.size() == 1 && (groups[0].lr || groups[0].weight_decay));
+  bool several =
+      groups.size() > 1 || (groups.size() == 1 && (groups[0].lr || groups[0].weight_decay));
   for (size_t i = 0; i < groups.size(); ++i) add_group(groups[i], static_cast<int>(i), several);
   check_names(def.name, params_);
   if (!order.empty()) reorder(order);
@@ -106,8 +112,8 @@ Optimizer::Optimizer(const OptimizerDef& d, std::vector<ParamGroup> groups, Args
 
 void Optimizer::reorder(const std::vector<Parameter>& order) {
   if (order.size() != params_.size()) {
-    value_error("{}: 'order_params' names {} parameters, the groups hold {}", def.name, order.size(),
-                params_.size());
+    value_error("{}: 'order_params' names {} parameters, the groups hold {}", def.name,
+                order.size(), params_.size());
   }
   std::vector<Rule> rules;
   std::vector<bool> flags;
@@ -203,10 +209,12 @@ Tensors Optimizer::weight_decays() const {
 }
 
 bool Optimizer::dynamic_lr() const {
-  return std::any_of(rules_.begin(), rules_.end(), [&](const Rule& r) { return scheduled_[r.lr].dynamic(); });
+  return std::any_of(rules_.begin(), rules_.end(),
+                     [&](const Rule& r) { return scheduled_[r.lr].dynamic(); });
 }
 
-Tensor Optimizer::prepare_gradient(int i, const Tensor& gradient, const Tensor& decay, Preparation what) const {
+Tensor Optimizer::prepare_gradient(int i, const Tensor& gradient, const Tensor& decay,
+                                   Preparation what) const {
   const Tensor& p = params_[i]->value;
   if (!gradient || !(gradient.shape() == p.shape())) {
     value_error("{}: the gradient of '{}' is {}, the parameter {}", def.name, params_[i]->name,
@@ -232,7 +240,8 @@ void Optimizer::update_one(int i, const Tensor& gradient, const Tensors& now, bo
   const Rule& rule = rules_[i];
   Tensor decay = !prepared && decay_flags_[i] && rule.decay >= 0 ? now[rule.decay] : Tensor();
   const Parameter& p = params_[i];
-  Tensor g = prepared ? gradient : prepare_gradient(i, gradient, decay, {true, !def.own_decay, true});
+  Tensor g =
+      prepared ? gradient : prepare_gradient(i, gradient, decay, {true, !def.own_decay, true});
   Update u{*this, i, cast_to(p->value, compute_dtype(p->value)), g, now[rule.lr], decay, {}};
   for (const Slot& slot : slots_) u.state.push_back(slot.states[i]->value);
   def.update(u);
@@ -253,7 +262,8 @@ void Optimizer::step(std::span<const Tensor> gradients) {
   check_count(gradients.size());
   Tensors now = scheduled_now();
   if (def.begin) def.begin(*this);
-  for (size_t i = 0; i < params_.size(); ++i) update_one(static_cast<int>(i), gradients[i], now, false);
+  for (size_t i = 0; i < params_.size(); ++i)
+    update_one(static_cast<int>(i), gradients[i], now, false);
   advance();
 }
 
@@ -274,7 +284,8 @@ void Optimizer::step_unless(const Tensor& skip, std::span<const Tensor> gradient
   }
 }
 
-void Optimizer::lars_step(std::span<const Tensor> gradients, const std::vector<bool>& flags, const Lars& settings) {
+void Optimizer::lars_step(std::span<const Tensor> gradients, const std::vector<bool>& flags,
+                          const Lars& settings) {
   check_count(gradients.size());
   Tensors now = scheduled_now();
   if (def.begin) def.begin(*this);
@@ -283,7 +294,8 @@ void Optimizer::lars_step(std::span<const Tensor> gradients, const std::vector<b
     Tensor g = prepare_gradient(static_cast<int>(i), gradients[i], {}, {true, false, true});
     if (flags[i]) {
       Tensor p = cast_to(params_[i]->value, g.dtype());
-      Tensor decay = decay_flags_[i] && rule.decay >= 0 ? now[rule.decay] : Tensor::scalar(DType::kFloat32, 0.0);
+      Tensor decay = decay_flags_[i] && rule.decay >= 0 ? now[rule.decay]
+                                                        : Tensor::scalar(DType::kFloat32, 0.0);
       Tensor pn = ops::sqrt(ops::reduce_sum_square(p)), gn = ops::sqrt(ops::reduce_sum_square(g));
       Tensor trust = settings.coefficient * pn / (gn + decay * pn + settings.epsilon);
       Tensor zero = number(pn, 0), one = number(pn, 1);
@@ -310,7 +322,9 @@ Tensors Optimizer::construct(Inputs gradients) {
 namespace {
 constexpr OptimizerDef kBase = {
     .name = "Optimizer",
-    .doc = "Base of optimizers that users write: learning rates, weight decay, loss scale, no update rule.",
+    .doc =
+        "Base of optimizers that users write: learning rates, weight decay, loss scale, no update "
+        "rule.",
     .args = {"learning_rate: schedule", "weight_decay: schedule = 0.0", "loss_scale: float = 1.0"},
 };
 }  // namespace
@@ -320,8 +334,9 @@ OptimizerDefs base_optimizers() { return {&kBase}; }
 const std::vector<const OptimizerDef*>& all_optimizers() {
   static const auto* all = [] {
     auto* v = new std::vector<const OptimizerDef*>;
-    for (const OptimizerDefs& room : {gradient_descent_optimizers(), adam_optimizers(), adaptive_optimizers(),
-                                      proximal_optimizers(), base_optimizers()}) {
+    for (const OptimizerDefs& room :
+         {gradient_descent_optimizers(), adam_optimizers(), adaptive_optimizers(),
+          proximal_optimizers(), base_optimizers()}) {
       v->insert(v->end(), room.begin(), room.end());
     }
     return v;
@@ -343,8 +358,9 @@ std::shared_ptr<const Signature> signature_of(const OptimizerDef& def) {
   return slot;
 }
 
-OptimizerPtr make_optimizer(const std::string& name, std::vector<ParamGroup> groups, std::vector<Arg> positional,
-                            const NamedArgs& named, const std::vector<Parameter>& order) {
+OptimizerPtr make_optimizer(const std::string& name, std::vector<ParamGroup> groups,
+                            std::vector<Arg> positional, const NamedArgs& named,
+                            const std::vector<Parameter>& order) {
   const OptimizerDef* d = find_optimizer(name);
   if (!d) {
     std::vector<const char*> names;
@@ -353,13 +369,14 @@ OptimizerPtr make_optimizer(const std::string& name, std::vector<ParamGroup> gro
     throw UserError(ErrorKind::kAttribute, fmt::format("there is no optimizer '{}'", name),
                     near.empty() ? "" : "Did you mean '" + near + "'?");
   }
-  return std::make_shared<Optimizer>(*d, std::move(groups), Args(signature_of(*d), std::move(positional), named),
-                                     order);
+  return std::make_shared<Optimizer>(*d, std::move(groups),
+                                     Args(signature_of(*d), std::move(positional), named), order);
 }
 
-OptimizerPtr make_optimizer(const std::string& name, std::vector<Parameter> params, std::vector<Arg> positional,
-                            const NamedArgs& named) {
-  return make_optimizer(name, std::vector<ParamGroup>{{std::move(params)}}, std::move(positional), named);
+OptimizerPtr make_optimizer(const std::string& name, std::vector<Parameter> params,
+                            std::vector<Arg> positional, const NamedArgs& named) {
+  return make_optimizer(name, std::vector<ParamGroup>{{std::move(params)}}, std::move(positional),
+                        named);
 }
 
 }  // namespace mycel::nn

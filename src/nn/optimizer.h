@@ -1,9 +1,11 @@
-// OptimizerDef: the one record of an optimizer, and Optimizer, which runs it. A record names its arguments
-// and states and computes new values from (parameter, gradient, states, learning rate, step) with ordinary
-// ops, so a training step is one graph of ops for whoever records or compiles it.
+// OptimizerDef: the one record of an optimizer, and Optimizer, which runs it. A record names its
+// arguments and states and computes new values from (parameter, gradient, states, learning rate,
+// step) with ordinary ops, so a training step is one graph of ops for whoever records or compiles
+// it.
 //
-// Everything published that all optimizers share is here: parameter groups, learning rates that change
-// (a list, a tensor, a schedule cell), weight decay with its filter, gradient centralization, loss scale.
+// Everything published that all optimizers share is here: parameter groups, learning rates that
+// change (a list, a tensor, a schedule cell), weight decay with its filter, gradient
+// centralization, loss scale.
 #pragma once
 
 #include <functional>
@@ -20,16 +22,16 @@ namespace mycel::nn {
 
 class Optimizer;
 
-// What an update rule sees for one parameter. Low-precision parameters are updated in float32: `param`,
-// `grad` and states are float32 then, and the result is cast back.
+// What an update rule sees for one parameter. Low-precision parameters are updated in float32:
+// `param`, `grad` and states are float32 then, and the result is cast back.
 struct Update {
   const Optimizer& optimizer;
-  int index;      // of the parameter
-  Tensor param;   // in: old value; out: new value
-  Tensor grad;    // scaled, centralized and, unless the record decays weights itself, decayed
-  Tensor lr;      // 0-d float32
-  Tensor decay;   // weight decay coefficient where the record applies it itself; none: no decay here
-  std::vector<Tensor> state;   // in record order; assign new values
+  int index;     // of the parameter
+  Tensor param;  // in: old value; out: new value
+  Tensor grad;   // scaled, centralized and, unless the record decays weights itself, decayed
+  Tensor lr;     // 0-d float32
+  Tensor decay;  // weight decay coefficient where the record applies it itself; none: no decay here
+  std::vector<Tensor> state;  // in record order; assign new values
 };
 
 struct OptimizerDef {
@@ -41,7 +43,7 @@ struct OptimizerDef {
   // Once a step, before the parameters: new values of the shared states.
   void (*begin)(Optimizer&) = nullptr;
   void (*update)(Update&) = nullptr;  // null only in the base of optimizers that users write
-  bool own_decay = false;  // weight decay is part of the rule, not of the gradient
+  bool own_decay = false;             // weight decay is part of the rule, not of the gradient
 };
 
 // One entry of a list of groups. Whatever is not given is taken from the optimizer's arguments.
@@ -52,12 +54,13 @@ struct ParamGroup {
   bool grad_centralization = false;
 };
 
-// A number that may depend on the step: constant, a list (its last entry holds on), or a schedule cell.
-// Constants and lists live in a parameter, so they are saved with the optimizer and can be changed.
+// A number that may depend on the step: constant, a list (its last entry holds on), or a schedule
+// cell. Constants and lists live in a parameter, so they are saved with the optimizer and can be
+// changed.
 class Scheduled {
  public:
   Scheduled(const std::string& owner, const std::string& name, const Arg& value);
-  Tensor at(const Tensor& global_step) const;  // 0-d float32
+  Tensor at(const Tensor& global_step) const;                // 0-d float32
   const Parameter& parameter() const { return parameter_; }  // null for a cell
   const CellPtr& cell() const { return cell_; }
   bool dynamic() const { return dynamic_; }
@@ -77,19 +80,21 @@ class Optimizer : public Cell {
   const OptimizerDef& def;
   const Args args;
 
-  // Updates all parameters from their gradients, in order of params(). ValueError when number, shape or
-  // dtype class differ.
+  // Updates all parameters from their gradients, in order of params(). ValueError when number,
+  // shape or dtype class differ.
   void step(std::span<const Tensor> gradients);
   // The same, but everything keeps its value where `skip` (0-d bool) is true: after an overflow.
   void step_unless(const Tensor& skip, std::span<const Tensor> gradients);
-  // Layer-wise adaptive rate scaling in front of the update: where `flags` say so, a gradient is replaced by
-  // trust * (g + decay p), trust = coefficient |p| / (|g| + decay |p| + epsilon) (1 when a norm is 0), with
-  // `clip` at most lr, divided by it. Weight decay is applied here alone. Source: You et al. 2017.
+  // Layer-wise adaptive rate scaling in front of the update: where `flags` say so, a gradient is
+  // replaced by trust * (g + decay p), trust = coefficient |p| / (|g| + decay |p| + epsilon) (1
+  // when a norm is 0), with `clip` at most lr, divided by it. Weight decay is applied here alone.
+  // Source: You et al. 2017.
   struct Lars {
     double epsilon = 1e-5, coefficient = 0.001;
     bool clip = false;
   };
-  void lars_step(std::span<const Tensor> gradients, const std::vector<bool>& flags, const Lars& settings);
+  void lars_step(std::span<const Tensor> gradients, const std::vector<bool>& flags,
+                 const Lars& settings);
   // What happens to gradients before the update rule, for optimizers that users write.
   struct Preparation {
     bool scale = true, decay = true, centralize = true;
@@ -140,7 +145,8 @@ class Optimizer : public Cell {
   void add_group(const ParamGroup& g, int number, bool several);
   void reorder(const std::vector<Parameter>& order);
   int scheduled(const std::string& name, const Arg& value);
-  Tensor prepare_gradient(int i, const Tensor& gradient, const Tensor& decay, Preparation what) const;
+  Tensor prepare_gradient(int i, const Tensor& gradient, const Tensor& decay,
+                          Preparation what) const;
   Tensors scheduled_now() const;
   void check_count(size_t gradients) const;
   // `prepared`: the gradient as the rule takes it, and weight decay has been dealt with.

@@ -1,7 +1,7 @@
-// Parameter: a named place that holds a tensor. Layers in C++ and `mycel.Parameter` in Python share one
-// ParameterData, so that either side sees what the other assigns. The tensor itself stays immutable:
-// assigning replaces `value`. While a function is differentiated its variables hold watched tensors
-// (runtime::GradOptions::variables points at `value`).
+// Parameter: a named place that holds a tensor. Layers in C++ and `mycel.Parameter` in Python share
+// one ParameterData, so that either side sees what the other assigns. The tensor itself stays
+// immutable: assigning replaces `value`. While a function is differentiated its variables hold
+// watched tensors (runtime::GradOptions::variables points at `value`).
 #pragma once
 
 #include <memory>

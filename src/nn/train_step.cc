@@ -7,7 +7,9 @@
 namespace mycel::nn {
 namespace {
 
-Tensor one_number(const Tensor& scale) { return scale.rank() == 0 ? scale : ops::reshape(scale, {}); }
+Tensor one_number(const Tensor& scale) {
+  return scale.rank() == 0 ? scale : ops::reshape(scale, {});
+}
 
 // The number to differentiate in front of the results themselves.
 Tensors scaled_total(const Tensors& values, const Tensor& scale) {
@@ -26,8 +28,8 @@ Tensors scaled_total(const Tensors& values, const Tensor& scale) {
 
 }  // namespace
 
-ValueAndGrads value_and_grads(const runtime::Fn& function, const std::vector<Parameter>& params, Inputs inputs,
-                              const Tensor& scale) {
+ValueAndGrads value_and_grads(const runtime::Fn& function, const std::vector<Parameter>& params,
+                              Inputs inputs, const Tensor& scale) {
   runtime::GradOptions o;
   o.wrt.clear();
   for (const Parameter& p : params) o.variables.push_back(&p->value);
@@ -36,8 +38,8 @@ ValueAndGrads value_and_grads(const runtime::Fn& function, const std::vector<Par
     return {std::move(g.values), std::move(g.variables)};
   }
   o.has_aux = true;
-  runtime::Grads g =
-      runtime::value_and_grad([&](Inputs in) { return scaled_total(function(in), scale); }, inputs, o);
+  runtime::Grads g = runtime::value_and_grad(
+      [&](Inputs in) { return scaled_total(function(in), scale); }, inputs, o);
   g.values.erase(g.values.begin());
   return {std::move(g.values), std::move(g.variables)};
 }
@@ -62,7 +64,8 @@ Tensor any_nonfinite(std::span<const Tensor> tensors) {
 }
 
 Tensor unscaled(const Tensor& gradient, const Tensor& scale) {
-  Tensor wide = ops::cast(gradient, gradient.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32);
+  Tensor wide =
+      ops::cast(gradient, gradient.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32);
   return ops::cast(wide / one_number(scale), gradient.dtype());
 }
 

@@ -37,7 +37,8 @@ struct Entry {
 
 struct Cache {
   std::vector<std::unique_ptr<Entry>> entries;
-  Entry* buckets[kBuckets] = {};
+  // On the heap: thread-local storage of a library that Python loads late is scarce.
+  std::vector<Entry*> buckets = std::vector<Entry*>(kBuckets);
   DispatchStats stats;
 };
 // Only a pointer lies in thread-local storage: a library loaded later (from Python) finds little room there.
@@ -181,6 +182,16 @@ void run_prepared(const Entry& e, std::span<const Tensor> in, Tensor* out) {
   e.prepared->run(buffers);
 }
 
+// Runs what a composite op is made of; an error found in the values names the op that the user called.
+Tensors run_expansion(const ir::Op& op, const ir::Graph& g, std::span<const Tensor> args) {
+  try {
+    return run_graph(g, args);
+  } catch (UserError& e) {
+    if (e.message().find(op.name) == std::string::npos) e.prefix(op.name + ": ");
+    throw;
+  }
+}
+
 Tensors run_entry(const Entry& e, std::span<const Tensor> in) {
   if (e.promotes) return call(*e.op, cast_all(in, e.common), e.full);
   Tensors out(e.out.size());
@@ -204,7 +215,7 @@ Tensors run_entry(const Entry& e, std::span<const Tensor> in) {
   for (const Tensor& t : in) {
     if (t) args.push_back(t);
   }
-  return run_graph(*e.expansion, args);
+  return run_expansion(*e.op, *e.expansion, args);
 }
 
 // How far the operands are from plain values with memory.
@@ -245,7 +256,7 @@ Tensors call_expansion(const ir::Op& op, std::span<const Tensor> in, const ir::A
     pointers.push_back(t ? &types.back() : nullptr);
     if (t) args.push_back(t);
   }
-  return run_graph(*expansion_graph(op, pointers, full), args);
+  return run_expansion(op, *expansion_graph(op, pointers, full), args);
 }
 
 // Slow path: some operand is traced or abstract.
@@ -348,7 +359,7 @@ DispatchStats dispatch_stats() {
 
 void clear_dispatch_cache() {
   Cache& c = cache();
-  std::fill(std::begin(c.buckets), std::end(c.buckets), nullptr);
+  std::fill(c.buckets.begin(), c.buckets.end(), nullptr);
   c.entries.clear();
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "test_paths.h"
 #include "tensor/safetensors.h"
 
 namespace mycel {

@@ -1,3 +1,4 @@
+#include "test_paths.h"
 #include "tensor/safetensors.h"
 
 #include <cerrno>

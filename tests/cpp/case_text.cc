@@ -12,8 +12,8 @@ namespace {
 bool name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// sum = product { (+ | -) product }, product = factor { (* | / | %) factor }, factor = number | name |
-// -factor | ( sum ). Division rounds down.
+// sum = product { (+ | -) product }, product = factor { (* | / | %) factor }, factor = number |
+// name | -factor | ( sum ). Division rounds down.
 class Expression {
  public:
   Expression(std::string_view text, const Env& env) : text_(text), env_(env) {}
@@ -61,7 +61,8 @@ class Expression {
     if (name_start(c)) {
       while (at_ < text_.size() && name_char(text_[at_])) ++at_;
       auto it = env_.find(std::string(text_.substr(from, at_ - from)));
-      MYCEL_CHECK(it != env_.end(), "'{}' uses '{}', which has no value", text_, text_.substr(from, at_ - from));
+      MYCEL_CHECK(it != env_.end(), "'{}' uses '{}', which has no value", text_,
+                  text_.substr(from, at_ - from));
       return it->second;
     }
     while (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_]))) ++at_;
@@ -75,7 +76,8 @@ class Expression {
 };
 
 std::string_view inside_brackets(std::string_view s) {
-  MYCEL_CHECK(s.size() >= 2 && s.front() == '[' && s.back() == ']', "'{}' should be in brackets", s);
+  MYCEL_CHECK(s.size() >= 2 && s.front() == '[' && s.back() == ']', "'{}' should be in brackets",
+              s);
   return s.substr(1, s.size() - 2);
 }
 
@@ -111,7 +113,9 @@ std::vector<std::string> split_outside(std::string_view s, char by) {
   return parts;
 }
 
-int64_t evaluate(std::string_view expression, const Env& env) { return Expression(expression, env).value(); }
+int64_t evaluate(std::string_view expression, const Env& env) {
+  return Expression(expression, env).value();
+}
 
 Shape evaluate_shape(std::string_view bracketed, const Env& env) {
   Shape s;
@@ -162,13 +166,15 @@ double parse_number(std::string_view text) {
   return v;
 }
 
-ir::Attr parse_value(const ir::AttrSpec& spec, const std::string& text, const Env& env, uint64_t seed) {
+ir::Attr parse_value(const ir::AttrSpec& spec, const std::string& text, const Env& env,
+                     uint64_t seed) {
   using ir::Attr;
   using ir::AttrKind;
   if (text == "None") return {};
   switch (spec.kind) {
     case AttrKind::kBool:
-      MYCEL_CHECK(text == "True" || text == "False", "attribute {}: '{}' is no bool", spec.name, text);
+      MYCEL_CHECK(text == "True" || text == "False", "attribute {}: '{}' is no bool", spec.name,
+                  text);
       return text == "True";
     case AttrKind::kInt:
       return evaluate(text, env);
@@ -182,15 +188,19 @@ ir::Attr parse_value(const ir::AttrSpec& spec, const std::string& text, const En
       return d;
     }
     case AttrKind::kInts: {
-      if (text.front() != '[') return Attr::Ints(spec.length < 0 ? 1 : spec.length, evaluate(text, env));
+      if (text.front() != '[')
+        return Attr::Ints(spec.length < 0 ? 1 : spec.length, evaluate(text, env));
       Attr::Ints v;
-      for (const std::string& e : split_outside(inside_brackets(text), ',')) v.push_back(evaluate(e, env));
+      for (const std::string& e : split_outside(inside_brackets(text), ','))
+        v.push_back(evaluate(e, env));
       return v;
     }
     case AttrKind::kFloats: {
-      if (text.front() != '[') return Attr::Floats(spec.length < 0 ? 1 : spec.length, parse_number(text));
+      if (text.front() != '[')
+        return Attr::Floats(spec.length < 0 ? 1 : spec.length, parse_number(text));
       Attr::Floats v;
-      for (const std::string& e : split_outside(inside_brackets(text), ',')) v.push_back(parse_number(e));
+      for (const std::string& e : split_outside(inside_brackets(text), ','))
+        v.push_back(parse_number(e));
       return v;
     }
     case AttrKind::kTensor: {
@@ -201,7 +211,8 @@ ir::Attr parse_value(const ir::AttrSpec& spec, const std::string& text, const En
       return make_values({}, "any", d, evaluate_shape(text.substr(bracket), env), seed);
     }
     default:
-      MYCEL_CHECK(false, "attribute {} holds code; write a test of its own and 'skip all: …'", spec.name);
+      MYCEL_CHECK(false, "attribute {} holds code; write a test of its own and 'skip all: …'",
+                  spec.name);
   }
   return {};
 }

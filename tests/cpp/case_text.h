@@ -22,7 +22,8 @@ Shape evaluate_shape(std::string_view bracketed, const Env& env);
 // Names that occur in an expression, in order.
 std::vector<std::string> names_in(std::string_view expression);
 // Value of an attribute clause. `seed` feeds tensor attributes.
-ir::Attr parse_value(const ir::AttrSpec& spec, const std::string& text, const Env& env, uint64_t seed);
+ir::Attr parse_value(const ir::AttrSpec& spec, const std::string& text, const Env& env,
+                     uint64_t seed);
 double parse_number(std::string_view text);
 bool is_name(std::string_view s);
 

@@ -1,14 +1,16 @@
-// From a record's `.cases` line to operands and attributes. Reads clauses (case_text.h), forms the product
-// of their alternatives, makes values (op_values.cc).
+// From a record's `.cases` line to operands and attributes. Reads clauses (case_text.h), forms the
+// product of their alternatives, makes values (op_values.cc).
 #include "op_cases.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/error.h"
+#include "case_clauses.h"
 #include "case_text.h"
 
 namespace mycel::op_cases {
@@ -16,144 +18,9 @@ namespace {
 
 constexpr size_t kMaxCombinations = 24;
 
-// The clauses of one group, as text.
-struct Clauses {
-  std::map<std::string, std::string> domain;               // operand -> "(a, b)"
-  std::map<std::string, std::vector<std::string>> shapes;  // operand -> alternatives
-  std::map<std::string, std::vector<std::string>> values;  // attribute or dim -> alternatives
-  std::map<std::string, std::vector<std::string>> count;   // variadic operand -> alternatives
-  std::map<std::string, bool> present;                     // optional operand
-  std::vector<std::string> when, points, bad;
-  Group group;
-};
-
-bool take(std::string& s, const std::string& prefix) {
-  if (s.rfind(prefix, 0) != 0) return false;
-  s = trimmed(s.substr(prefix.size()));
-  return true;
-}
-
-const ir::InputSpec* find_input(const ir::Op& op, const std::string& name) {
-  for (const ir::InputSpec& in : op.inputs) {
-    if (in.name == name) return &in;
-  }
-  return nullptr;
-}
-
-std::vector<DType> parse_dtypes(const std::string& text) {
-  std::vector<DType> list;
-  for (const std::string& word : split_outside(text, ' ')) {
-    DType d;
-    MYCEL_CHECK(parse_dtype(word, &d), "'{}' is no dtype", word);
-    list.push_back(d);
-  }
-  return list;
-}
-
-// "COLUMN: reason" into the map.
-void reason_into(std::map<std::string, std::string>& map, const std::string& text) {
-  size_t colon = text.find(':');
-  MYCEL_CHECK(colon != std::string::npos, "'{}' lacks its reason", text);
-  map[trimmed(text.substr(0, colon))] = trimmed(text.substr(colon + 1));
-}
-
-// "[2, 3] [4]" into its brackets.
-std::vector<std::string> brackets(const std::string& text) {
-  std::vector<std::string> list;
-  for (const std::string& part : split_outside(text, ' ')) list.push_back(part);
-  return list;
-}
-
-void read_named_clause(const ir::Op& op, const std::string& clause, Clauses& c) {
-  size_t end = 0;
-  while (end < clause.size() && (std::isalnum(static_cast<unsigned char>(clause[end])) || clause[end] == '_')) ++end;
-  std::string name = clause.substr(0, end), rest = trimmed(clause.substr(end));
-  MYCEL_CHECK(!name.empty(), "no such clause");
-  if (rest.rfind("[", 0) == 0) {
-    MYCEL_CHECK(find_input(op, name), "there is no operand '{}'", name);
-    c.shapes[name] = brackets(rest);
-  } else if (take(rest, "in ")) {
-    MYCEL_CHECK(find_input(op, name), "there is no operand '{}'", name);
-    c.domain[name] = rest;
-  } else if (take(rest, "count ")) {
-    c.count[name] = split_outside(rest, ' ');
-  } else if (take(rest, "dtypes ")) {
-    MYCEL_CHECK(find_input(op, name), "there is no operand '{}'", name);
-    c.group.dtypes[name] = parse_dtypes(rest);
-  } else if (take(rest, "=")) {
-    c.values[name] = split_outside(rest, ' ');
-  } else {
-    MYCEL_CHECK(false, "no such clause");
-  }
-}
-
-void read_clause(const ir::Op& op, std::string clause, Clauses& c) {
-  if (clause == "default") return;
-  if (clause.rfind("at (", 0) == 0) {
-    c.points.push_back(clause.substr(3));
-  } else if (take(clause, "bad ")) {
-    c.bad.push_back(clause);
-  } else if (take(clause, "skip ")) {
-    reason_into(c.group.skip, clause);
-  } else if (take(clause, "no grad of ")) {
-    reason_into(c.group.no_grad, clause);
-  } else if (take(clause, "tol ")) {
-    c.group.tolerance = parse_number(clause);
-  } else if (take(clause, "fd ")) {
-    c.group.fd_tolerance = parse_number(clause);
-  } else if (take(clause, "when ")) {
-    c.when.push_back(clause);
-  } else if (take(clause, "without ")) {
-    c.present[clause] = false;
-  } else if (take(clause, "with ")) {
-    c.present[clause] = true;
-  } else if (take(clause, "dtypes ")) {
-    c.group.dtypes[""] = parse_dtypes(clause);
-  } else {
-    read_named_clause(op, clause, c);
-  }
-}
-
-Domain parse_domain(const std::string& text, const Env& env) {
-  Domain d;
-  auto pair_in = [&](size_t open) {
-    auto parts = split_outside(text.substr(open + 1, text.rfind(text[open] == '{' ? '}' : ')') - open - 1), ',');
-    return parts;
-  };
-  auto bounds = [&](size_t open, bool expressions) {
-    auto p = pair_in(open);
-    MYCEL_CHECK(p.size() == 2, "'{}' needs two bounds", text);
-    d.low = expressions ? static_cast<double>(evaluate(p[0], env)) : parse_number(p[0]);
-    d.high = expressions ? static_cast<double>(evaluate(p[1], env)) : parse_number(p[1]);
-  };
-  if (text[0] == '(') {
-    d.kind = Domain::kUniform;
-    bounds(0, false);
-  } else if (text[0] == '{') {
-    d.kind = Domain::kSet;
-    for (const std::string& v : pair_in(0)) d.set.push_back(parse_number(v));
-  } else if (text.rfind("ints(", 0) == 0) {
-    d.kind = Domain::kInts;
-    bounds(4, true);
-  } else if (text.rfind("distinct(", 0) == 0) {
-    d.kind = Domain::kDistinct;
-    bounds(8, false);
-  } else if (text.rfind("sorted(", 0) == 0) {
-    d.kind = Domain::kSorted;
-    bounds(6, false);
-  } else {
-    static const std::map<std::string, Domain::Kind> words = {
-        {"permutation", Domain::kPermutation}, {"prob", Domain::kProb},   {"spd", Domain::kSpd},
-        {"lower", Domain::kLower},             {"upper", Domain::kUpper}, {"regular", Domain::kRegular}};
-    auto it = words.find(text);
-    MYCEL_CHECK(it != words.end(), "'{}' is no domain", text);
-    d.kind = it->second;
-  }
-  return d;
-}
-
 DType widest(const std::string& cls, const std::vector<DType>& allowed) {
-  for (DType d : {DType::kFloat64, DType::kFloat32, DType::kInt64, DType::kInt32, DType::kComplex128, DType::kBool}) {
+  for (DType d : {DType::kFloat64, DType::kFloat32, DType::kInt64, DType::kInt32,
+                  DType::kComplex128, DType::kBool}) {
     if (std::find(allowed.begin(), allowed.end(), d) != allowed.end()) return d;
   }
   MYCEL_CHECK(!allowed.empty(), "no dtype is left for class {}", cls);
@@ -188,6 +55,7 @@ class Maker {
 
   void make() {
     collect_axes();
+    check_names();
     std::vector<std::vector<size_t>> all = combinations();
     size_t made = out_->cases.size();
     for (const auto& pick : all) out_->cases.push_back(make_case(pick));
@@ -199,7 +67,9 @@ class Maker {
 
  private:
   bool is_attr(const std::string& name) const { return op_.attr_index(name) >= 0; }
-  bool shape_is_default(const ir::InputSpec& in) const { return !c_.shapes.count(in.name) && in.dims.empty(); }
+  bool shape_is_default(const ir::InputSpec& in) const {
+    return !c_.shapes.count(in.name) && in.dims.empty();
+  }
 
   // The text of a shape alternative of an operand.
   std::string shape_text(const ir::InputSpec& in, size_t choice) const {
@@ -218,15 +88,33 @@ class Maker {
       }
       if (in.optional && !c_.present.count(in.name)) axes_.push_back({Axis::kPresence, in.name, 2});
       bool listed = it != c_.shapes.end() && it->second.size() > 1;
-      if (in.variadic && !listed && c_.count.count(in.name)) axes_.push_back({Axis::kCount, in.name, c_.count.at(in.name).size()});
+      if (in.variadic && !listed && c_.count.count(in.name))
+        axes_.push_back({Axis::kCount, in.name, c_.count.at(in.name).size()});
       // Dims without a clause of their own get sizes by first appearance.
-      for (const std::string& shape : it == c_.shapes.end() ? std::vector<std::string>{shape_text(in, 0)} : it->second) {
+      for (const std::string& shape :
+           it == c_.shapes.end() ? std::vector<std::string>{shape_text(in, 0)} : it->second) {
         for (const std::string& dim : names_in(shape)) {
           if (!c_.values.count(dim) && !is_attr(dim) && !default_dims_.count(dim)) {
             default_dims_[dim] = 2 + static_cast<int64_t>(default_dims_.size()) % 4;
           }
         }
       }
+    }
+  }
+
+  // A clause for a name that nothing uses is a slip of the pen.
+  void check_names() const {
+    std::string texts;
+    for (const ir::InputSpec& in : op_.inputs) texts += in.dims + " ";
+    for (const auto& [name, list] : c_.shapes) texts += fmt::format("{} ", fmt::join(list, " "));
+    for (const auto& [name, list] : c_.values) texts += fmt::format("{} ", fmt::join(list, " "));
+    for (const auto& [name, list] : c_.count) texts += fmt::format("{} ", fmt::join(list, " "));
+    for (const auto& [name, text] : c_.domain) texts += text + " ";
+    for (const std::string& condition : c_.when) texts += condition + " ";
+    std::vector<std::string> used = names_in(texts);
+    for (const auto& [name, list] : c_.values) {
+      bool known = is_attr(name) || std::find(used.begin(), used.end(), name) != used.end();
+      MYCEL_CHECK(known, "'{}' is neither an attribute nor a dim", name);
     }
   }
 
@@ -252,17 +140,24 @@ class Maker {
         for (const std::string& n : names_in(it->second)) known &= env.count(n) > 0;
         int attr = op_.attr_index(it->first);
         bool whole = attr < 0 || op_.attrs[attr].kind == ir::AttrKind::kInt;
-        if (attr >= 0 && op_.attrs[attr].kind == ir::AttrKind::kBool) env[it->first] = it->second == "True";
+        if (attr >= 0 && op_.attrs[attr].kind == ir::AttrKind::kBool)
+          env[it->first] = it->second == "True";
+        if (attr >= 0 && op_.attrs[attr].kind == ir::AttrKind::kFloat && it->second != "None") {
+          number_into(env, it->first, ir::Attr(parse_number(it->second)));
+        }
         if (whole && it->second != "None" && known) env[it->first] = evaluate(it->second, env);
         it = !whole || it->second == "None" || known ? open.erase(it) : std::next(it);
       }
     }
-    MYCEL_CHECK(open.empty(), "'{}' depends on names without a value", open.empty() ? "" : open.begin()->first);
+    MYCEL_CHECK(open.empty(), "'{}' depends on names without a value",
+                open.empty() ? "" : open.begin()->first);
     return env;
   }
   static void number_into(Env& env, const std::string& name, const ir::Attr& v) {
     if (v.is<int64_t>()) env[name] = v.integer();
     if (v.is<bool>()) env[name] = v.boolean();
+    if (v.is<double>() && v.real() == std::trunc(v.real()))
+      env[name] = static_cast<int64_t>(v.real());
   }
 
   bool holds(const std::string& condition, const Env& env) const {
@@ -272,7 +167,12 @@ class Maker {
       int64_t a = evaluate(condition.substr(0, at), env);
       int64_t b = evaluate(condition.substr(at + std::string(op).size()), env);
       std::string o = op;
-      return o == "!=" ? a != b : o == "<=" ? a <= b : o == ">=" ? a >= b : o == "=" ? a == b : o == "<" ? a < b : a > b;
+      return o == "!="   ? a != b
+             : o == "<=" ? a <= b
+             : o == ">=" ? a >= b
+             : o == "="  ? a == b
+             : o == "<"  ? a < b
+                         : a > b;
     }
     MYCEL_CHECK(false, "'when {}' compares nothing", condition);
     return false;
@@ -291,7 +191,8 @@ class Maker {
         rest /= a.choices;
       }
       Env env = environment(pick);
-      bool ok = std::all_of(c_.when.begin(), c_.when.end(), [&](const std::string& w) { return holds(w, env); });
+      bool ok = std::all_of(c_.when.begin(), c_.when.end(),
+                            [&](const std::string& w) { return holds(w, env); });
       if (ok) all.push_back(pick);
     }
     if (all.size() <= kMaxCombinations) return all;
@@ -299,7 +200,8 @@ class Maker {
     std::vector<std::vector<size_t>> some;
     for (size_t k = 0; k < kMaxCombinations; ++k) {
       double turn = static_cast<double>(k) * 0.6180339887498949;
-      some.push_back(all[static_cast<size_t>((turn - std::floor(turn)) * static_cast<double>(all.size()))]);
+      some.push_back(
+          all[static_cast<size_t>((turn - std::floor(turn)) * static_cast<double>(all.size()))]);
     }
     std::sort(some.begin(), some.end());
     some.erase(std::unique(some.begin(), some.end()), some.end());
@@ -311,7 +213,8 @@ class Maker {
     return it == c_.domain.end() ? Domain{} : parse_domain(it->second, env);
   }
 
-  void add_operand(Case& c, const ir::InputSpec& in, const std::string& shape_text, const Env& env) {
+  void add_operand(Case& c, const ir::InputSpec& in, const std::string& shape_text,
+                   const Env& env) {
     size_t i = c.inputs.size();
     Shape shape = evaluate_shape(shape_text, env);
     c.domains.push_back(domain_of(in, env));
@@ -329,8 +232,9 @@ class Maker {
     c.seed = seed_ += 1000;
     c.text = op_.name + " ";
     for (const ir::InputSpec& in : op_.inputs) {
-      bool present = !in.optional || (c_.present.count(in.name) ? c_.present.at(in.name)
-                                                                 : choice(pick, Axis::kPresence, in.name) == 0);
+      bool present =
+          !in.optional || (c_.present.count(in.name) ? c_.present.at(in.name)
+                                                     : choice(pick, Axis::kPresence, in.name) == 0);
       if (!present) {
         c.inputs.emplace_back();
         c.domains.emplace_back();
@@ -345,7 +249,8 @@ class Maker {
       bool listed = shapes != c_.shapes.end() && shapes->second.size() > 1;
       size_t members = listed ? shapes->second.size() : 2;
       if (!listed && c_.count.count(in.name)) {
-        members = static_cast<size_t>(evaluate(c_.count.at(in.name)[choice(pick, Axis::kCount, in.name)], env));
+        members = static_cast<size_t>(
+            evaluate(c_.count.at(in.name)[choice(pick, Axis::kCount, in.name)], env));
       }
       for (size_t m = 0; m < members; ++m) add_operand(c, in, shape_text(in, listed ? m : 0), env);
     }
@@ -373,7 +278,8 @@ class Maker {
     std::vector<double> values = numbers(text, &shape);
     Tensor t = Tensor::empty(d, shape);
     if (is_complex(d)) {
-      for (size_t k = 0; k < values.size(); ++k) set_element(t.mutable_raw(), real_part_of(d), static_cast<int64_t>(k), values[k]);
+      for (size_t k = 0; k < values.size(); ++k)
+        set_element(t.mutable_raw(), real_part_of(d), static_cast<int64_t>(k), values[k]);
       return t;
     }
     for (int64_t k = 0; k < t.size(); ++k) set_element(t.mutable_raw(), d, k, values[k]);
@@ -399,8 +305,10 @@ class Maker {
     }
     if (text.back() == 'i' && text.size() > 1) {
       size_t at = text.find_last_of("+-");
-      while (at > 0 && (text[at - 1] == 'e' || text[at - 1] == 'E')) at = text.find_last_of("+-", at - 1);
-      return {parse_number(text.substr(0, at)), parse_number(text.substr(at, text.size() - at - 1))};
+      while (at > 0 && (text[at - 1] == 'e' || text[at - 1] == 'E'))
+        at = text.find_last_of("+-", at - 1);
+      return {parse_number(text.substr(0, at)),
+              parse_number(text.substr(at, text.size() - at - 1))};
     }
     if (text == "True" || text == "False") return {text == "True" ? 1.0 : 0.0};
     return {parse_number(text)};
@@ -417,7 +325,8 @@ class Maker {
     for (size_t i = 0; i < list.size(); ++i) {
       p.inputs.push_back(list[i] == "None" ? Tensor() : literal(list[i], like, i));
     }
-    for (const std::string& r : split_outside(text.substr(arrow + 2), ',')) p.expected.push_back(numbers(r, nullptr));
+    for (const std::string& r : split_outside(text.substr(arrow + 2), ','))
+      p.expected.push_back(numbers(r, nullptr));
     return p;
   }
 
@@ -471,7 +380,9 @@ bool Case::special() const {
   return std::any_of(domains.begin(), domains.end(), [](const Domain& d) { return d.special(); });
 }
 
-const ir::InputSpec& Case::spec(size_t i) const { return op->inputs[std::min(i, op->inputs.size() - 1)]; }
+const ir::InputSpec& Case::spec(size_t i) const {
+  return op->inputs[std::min(i, op->inputs.size() - 1)];
+}
 
 bool Case::follows_first(size_t i) const {
   const ir::InputSpec& s = spec(i);

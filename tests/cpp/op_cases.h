@@ -1,12 +1,15 @@
-// The generic op tests: from the `.cases` line of every record, operands are made and the op is checked
-// against the reference interpreter, finite differences and its own type rule (DESIGN §3). This page is
-// the grammar of the line; op_cases.cc reads it, op_checks.cc holds the columns, op_cases_test.cc runs.
+// The generic op tests: from the `.cases` line of every record, operands are made and the op is
+// checked against the reference interpreter, finite differences and its own type rule (DESIGN §3).
+// This page is the grammar of the line; op_cases.cc reads it, op_checks.cc holds the columns,
+// op_cases_test.cc runs.
 //
-// GRAMMAR.  cases = group { "|" group }, group = clause { ";" clause }. The first group is the base; each
-// further group is the base with the clauses that it names replaced. Within a group, every list of values
-// multiplies (capped at 24 combinations, spread evenly). "default" alone is a complete line: no clause.
+// GRAMMAR.  cases = group { "|" group }, group = clause { ";" clause }. The first group is the
+// base; each further group is the base with the clauses that it names replaced. Within a group,
+// every list of values multiplies (capped at 24 combinations, spread evenly). "default" alone is a
+// complete line: no clause.
 //
-//   x in (a, b)          values of operand x: uniform reals (a complex: both parts), for integers uniform
+//   x in (a, b)          values of operand x: uniform reals (a complex: both parts), for integers
+//   uniform
 //                        in the closed range. Defaults: float (-2, 2), int (-5, 5) or (0, 9) when
 //                        unsigned, index (0, 1), bool either.
 //   x in {a, b, c}       one of these (inf, -inf, nan allowed; then no gradients are checked)
@@ -18,37 +21,43 @@
 //   x in spd             symmetric positive definite in the last two axes
 //   x in lower | upper   triangular in the last two axes, diagonal in (1, 2)
 //   x in regular         square in the last two axes, well conditioned
-//   x[n, c, 4]           shape; entries are expressions (+ - * / % and names of dims and int attributes).
-//                        Several: "x[3] [2, 3]" gives alternatives; for a variadic operand "xs[2, 3] [2, 1]"
-//                        gives its members. Default: the dims written in the record; else for
-//                        elementwise records [3, 4], for others [2, 3, 4].
-//   n = 1 3              values of a dim name. A name without a clause gets 2, 3, 4, 5 by first appearance.
-//   axis = 0 -1 [0, 1]   values of an attribute: numbers, True, False, None, words, dtypes, [lists of
+//   x[n, c, 4]           shape; entries are expressions (+ - * / % and names of dims and int
+//   attributes).
+//                        Several: "x[3] [2, 3]" gives alternatives; for a variadic operand "xs[2,
+//                        3] [2, 1]" gives its members. Default: the dims written in the record;
+//                        else for elementwise records [3, 4], for others [2, 3, 4].
+//   n = 1 3              values of a dim name. A name without a clause gets 2, 3, 4, 5 by first
+//   appearance. axis = 0 -1 [0, 1]   values of an attribute: numbers, True, False, None, words,
+//   dtypes, [lists of
 //                        expressions]; strings with spaces or bars in 'quotes'; a tensor attribute:
 //                        float32[2, 3] (random values). Without a clause: the default; an attribute
 //                        without default needs one.
 //   xs count 1 3         number of members of a variadic operand (default 2), all of the one shape
 //   with b / without b   only with / only without the optional operand (default: both)
 //   when n % groups = 0  keeps only combinations for which the comparison (= != < <= > >=) holds
-//   dtypes float32 int8  dtypes to try for the operands of the first operand's class; "x dtypes …" for one
+//   dtypes float32 int8  dtypes to try for the operands of the first operand's class; "x dtypes …"
+//   for one
 //                        operand. Default: every dtype of the class.
-//   at (0.5, 2) -> 0.25  closed-form value, from outside Mycel: 0-d operands (float64 where the class
-//                        allows, else float32/int64/bool), the group's first attribute values; several
-//                        results: "-> 1, 2". A list makes a 1-d operand: at ([1, 2, 3]) -> [1, 3, 6];
-//                        complex numbers as 1+2i. May be repeated.
-//   bad x[2] y[3]        operands that must be refused: shapes as given (others as in the group's first case) …
-//   bad axis = 7         … or an attribute value; the error must be a UserError naming the op. May repeat.
-//   tol 1e-5             relative and absolute tolerance between float32 kernels (default 2e-5)
-//   fd 1e-4              tolerance of gradients against finite differences (default 1e-6 relative)
-//   no grad of w: text   that float operand has no gradient, on purpose
-//   skip COLUMN: text    column left out for this group (and the groups after it, in the base group), with
-//                        the reason. Columns: see kColumns below; "all" for ops that need a test of their
-//                        own, which the text names.
+//   at (0.5, 2) -> 0.25  closed-form value, from outside Mycel: 0-d operands (float64 where the
+//   class
+//                        allows, else float32/int64/bool), the group's first attribute values;
+//                        several results: "-> 1, 2". A list makes a 1-d operand: at ([1, 2, 3]) ->
+//                        [1, 3, 6]; complex numbers as 1+2i. May be repeated.
+//   bad x[2] y[3]        operands that must be refused: shapes as given (others as in the group's
+//   first case) … bad axis = 7         … or an attribute value; the error must be a UserError
+//   naming the op. May repeat. tol 1e-5             relative and absolute tolerance between float32
+//   kernels (default 2e-5) fd 1e-4              tolerance of gradients against finite differences
+//   (default 1e-6 relative) no grad of w: text   that float operand has no gradient, on purpose
+//   skip COLUMN: text    column left out for this group (and the groups after it, in the base
+//   group), with
+//                        the reason. Columns: see kColumns below; "all" for ops that need a test of
+//                        their own, which the text names.
 //   `at` and `bad` clauses belong to their group alone.
 //
 // Examples.  "x in (-0.9, 10); at (1) -> 0.69314718055994531"
 //            "x[n, c, h, w]; stride = 1 2; groups = 1 c; c = 4; when c % groups = 0"
-//            "x[2, 3, 4]; axis = [] 1 [0, -1]; keep_dims = False True; bad axis = 3 | x[]; axis = []"
+//            "x[2, 3, 4]; axis = [] 1 [0, -1]; keep_dims = False True; bad axis = 3 | x[]; axis =
+//            []"
 #pragma once
 
 #include <map>
@@ -79,25 +88,41 @@ inline constexpr const char* kColumns[] = {
 
 // Where the values of an operand come from (the `in` clause).
 struct Domain {
-  enum Kind { kDefault, kUniform, kSet, kInts, kDistinct, kSorted, kPermutation, kProb, kSpd, kLower, kUpper, kRegular };
+  enum Kind {
+    kDefault,
+    kUniform,
+    kSet,
+    kInts,
+    kDistinct,
+    kSorted,
+    kPermutation,
+    kProb,
+    kSpd,
+    kLower,
+    kUpper,
+    kRegular
+  };
   Kind kind = kDefault;
   double low = 0, high = 0;
   std::vector<double> set;
   bool special() const;  // the set holds inf or nan
 };
 // Operand of this dtype and shape; the same seed gives the same stream for every float dtype.
-Tensor make_values(const Domain& domain, const std::string& cls, DType dtype, const Shape& shape, uint64_t seed);
+Tensor make_values(const Domain& domain, const std::string& cls, DType dtype, const Shape& shape,
+                   uint64_t seed);
 
 // What holds for all cases of a group.
 struct Group {
-  std::map<std::string, std::string> skip;                // column -> reason
-  std::map<std::string, std::string> no_grad;             // operand -> reason
-  std::map<std::string, std::vector<DType>> dtypes;       // operand name ("" for the first's class) -> allowed
+  std::map<std::string, std::string> skip;     // column -> reason
+  std::map<std::string, std::string> no_grad;  // operand -> reason
+  std::map<std::string, std::vector<DType>>
+      dtypes;  // operand name ("" for the first's class) -> allowed
   double tolerance = 2e-5;
   double fd_tolerance = 1e-6;
 };
 
-// One concrete use of an op, its operands in the widest dtype of their class (float64, int64, complex128).
+// One concrete use of an op, its operands in the widest dtype of their class (float64, int64,
+// complex128).
 struct Case {
   const ir::Op* op = nullptr;
   std::shared_ptr<const Group> group;
@@ -112,7 +137,8 @@ struct Case {
   const ir::InputSpec& spec(size_t i) const;
   // The dtypes to try for operand i.
   std::vector<DType> allowed(size_t i) const;
-  // Operands that take their dtype together with operand 0: of its class, without dtypes of their own.
+  // Operands that take their dtype together with operand 0: of its class, without dtypes of their
+  // own.
   bool follows_first(size_t i) const;
   // The same case with new values of another dtype or shape.
   Tensor remade(size_t i, DType dtype, const Shape& shape) const;
@@ -141,15 +167,15 @@ struct OpCases {
   std::map<std::string, std::string> skip;  // of the base group
 };
 
-// Reads the record's line and makes operands with a fixed seed per op. InternalError with the clause in
-// its text when the line does not follow the grammar.
+// Reads the record's line and makes operands with a fixed seed per op. InternalError with the
+// clause in its text when the line does not follow the grammar.
 OpCases read_cases(const ir::Op& op);
 
 // True when the record works element by element on operands that broadcast.
 bool elementwise(const ir::Op& op);
 
-// Runs one column on one op; returns failure texts. `why_not` receives the reason when nothing was checked.
-// `brief`: the first case only.
+// Runs one column on one op; returns failure texts. `why_not` receives the reason when nothing was
+// checked. `brief`: the first case only.
 std::vector<std::string> run_column(const std::string& column, const OpCases& cases, bool brief,
                                     std::string* why_not);
 

@@ -1,13 +1,15 @@
-// Runs the generic columns over every registered op. Smoke: the first case of each; ci: all of them.
-// MYCEL_OP=name[,name] limits a run to some ops; MYCEL_OP_REPORT=1 prints what was not checked and why.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
+// Runs the generic columns over every registered op. Smoke: the first case of each; ci: all of
+// them. MYCEL_OP=name[,name] limits a run to some ops; MYCEL_OP_REPORT=1 prints what was not
+// checked and why.
+#include "op_cases.h"
 
 #include <cstdlib>
 #include <set>
 
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
 #include "case_text.h"
-#include "op_cases.h"
 
 namespace mycel::op_cases {
 namespace {
@@ -45,9 +47,11 @@ void run(const std::string& column, bool brief) {
     std::vector<std::string> failures = run_column(column, c, brief, &why_not);
     for (const std::string& text : failures) ADD_FAILURE() << column << ": " << text;
     ++(!failures.empty() ? failed : why_not.empty() ? passed : skipped);
-    if (!why_not.empty()) reasons += fmt::format("  {} has no {}: {}\n", c.op->name, column, why_not);
+    if (!why_not.empty())
+      reasons += fmt::format("  {} has no {}: {}\n", c.op->name, column, why_not);
   }
-  fmt::print("{:<10} {:>4} ops passed, {:>3} failed, {:>3} not applicable\n", column, passed, failed, skipped);
+  fmt::print("{:<10} {:>4} ops passed, {:>3} failed, {:>3} not applicable\n", column, passed,
+             failed, skipped);
   if (std::getenv("MYCEL_OP_REPORT")) fmt::print("{}", reasons);
 }
 

@@ -1,11 +1,11 @@
-// Columns on values: types, closed forms, kernels, dtypes, threads. Derivatives are in op_gradients.cc,
-// shapes in op_shapes.cc.
+// Columns on values: types, closed forms, kernels, dtypes, threads. Derivatives are in
+// op_gradients.cc, shapes in op_shapes.cc.
 #include "op_checks.h"
-
-#include <fmt/format.h>
 
 #include <cmath>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "backend/cpu/kernel.h"
 #include "base/error.h"
@@ -23,10 +23,14 @@ namespace {
 
 double tolerance_of(DType d, const Group& g) {
   switch (real_part_of(d)) {
-    case DType::kFloat16: return std::max(4e-3, g.tolerance);
-    case DType::kBFloat16: return std::max(3e-2, g.tolerance);
-    case DType::kFloat64: return 1e-11;
-    default: return g.tolerance;
+    case DType::kFloat16:
+      return std::max(4e-3, g.tolerance);
+    case DType::kBFloat16:
+      return std::max(3e-2, g.tolerance);
+    case DType::kFloat64:
+      return 1e-11;
+    default:
+      return g.tolerance;
   }
 }
 
@@ -38,7 +42,8 @@ struct Use {
   ir::Attrs attrs;
   ir::Types out;
 
-  Use(const ir::Op& op, std::span<const Tensor> given, const ir::Attrs& a) : inputs(promoted(op, given)), attrs(op.complete(a)) {
+  Use(const ir::Op& op, std::span<const Tensor> given, const ir::Attrs& a)
+      : inputs(promoted(op, given)), attrs(op.complete(a)) {
     for (const Tensor& t : inputs) in.push_back(t ? ir::Type(t.dtype(), t.shape()) : ir::Type());
     for (size_t i = 0; i < inputs.size(); ++i) pointers.push_back(inputs[i] ? &in[i] : nullptr);
     out = ir::infer_types(op, pointers, attrs);
@@ -67,10 +72,12 @@ Tensors run_kernel(const ir::Op& op, const Use& u, const std::string& kernel) {
 }
 
 std::string compare_all(const Tensors& got, const Tensors& want, double tolerance) {
-  if (got.size() != want.size()) return fmt::format("{} results instead of {}", got.size(), want.size());
+  if (got.size() != want.size())
+    return fmt::format("{} results instead of {}", got.size(), want.size());
   for (size_t j = 0; j < got.size(); ++j) {
     if (!(got[j].shape() == want[j].shape())) {
-      return fmt::format("result {} has shape {} instead of {}", j, got[j].shape().str(), want[j].shape().str());
+      return fmt::format("result {} has shape {} instead of {}", j, got[j].shape().str(),
+                         want[j].shape().str());
     }
     std::string text = differ(numbers_of(got[j]), numbers_of(want[j]), tolerance);
     if (!text.empty()) return fmt::format("result {} {}: {}", j, name_of(got[j].dtype()), text);
@@ -85,7 +92,8 @@ bool has_no_elements(const Use& u) {
   return true;
 }
 
-// Compares every accepting kernel on these operands with the interpreter, or else with the expansion.
+// Compares every accepting kernel on these operands with the interpreter, or else with the
+// expansion.
 void compare_kernels(const Case& c, std::span<const Tensor> inputs, Report& r) {
   const ir::Op& op = *c.op;
   Use u(op, inputs, c.attrs);
@@ -121,7 +129,8 @@ void compare_kernels(const Case& c, std::span<const Tensor> inputs, Report& r) {
   DType widest = u.out.empty() ? DType::kFloat32 : u.out[0].dtype;
   // The worst precision among operands and results decides.
   double tolerance = tolerance_of(widest, *c.group);
-  for (const ir::Type& t : u.in) tolerance = std::max(tolerance, is_float(t.dtype) ? tolerance_of(t.dtype, *c.group) : 0.0);
+  for (const ir::Type& t : u.in)
+    tolerance = std::max(tolerance, is_float(t.dtype) ? tolerance_of(t.dtype, *c.group) : 0.0);
   for (const std::string& name : names) {
     try {
       r.check(fmt::format("{}: kernel {} against {}", c.text, name, against),
@@ -144,7 +153,8 @@ Tensors promoted(const ir::Op& op, std::span<const Tensor> inputs) {
     common = any ? promote(common, t.dtype()) : t.dtype();
     any = true;
   }
-  if (op.def.promote == ir::Promote::kFloat && (is_int(common) || is_bool(common))) common = DType::kFloat32;
+  if (op.def.promote == ir::Promote::kFloat && (is_int(common) || is_bool(common)))
+    common = DType::kFloat32;
   static const ir::Op& cast = ir::op_named("cast");
   for (Tensor& t : out) {
     if (t && t.dtype() != common) t = runtime::call1(cast, {t}, {common});
@@ -152,7 +162,8 @@ Tensors promoted(const ir::Op& op, std::span<const Tensor> inputs) {
   return out;
 }
 
-std::vector<const Case*> cases_for(const std::string& column, const OpCases& all, bool brief, Report& r) {
+std::vector<const Case*> cases_for(const std::string& column, const OpCases& all, bool brief,
+                                   Report& r) {
   std::vector<const Case*> list;
   for (const Case& c : all.cases) {
     auto skip = c.group->skip.find(column);
@@ -179,7 +190,8 @@ void check_points(const OpCases& all, bool, Report& r) {
         bool wide = real_part_of(got[j].dtype()) != DType::kFloat32;
         std::vector<double> values = numbers_of(got[j]);
         double scale = 0;
-        for (double v : p.expected[j]) scale = std::max(scale, std::isfinite(v) ? std::fabs(v) : 0.0);
+        for (double v : p.expected[j])
+          scale = std::max(scale, std::isfinite(v) ? std::fabs(v) : 0.0);
         // Relative to the largest element, also below 1.
         std::vector<double> want = p.expected[j];
         if (scale > 0 && scale < 1) {
@@ -197,7 +209,8 @@ void check_points(const OpCases& all, bool, Report& r) {
 void check_kernels(const OpCases& all, bool brief, Report& r) {
   bool first = true;
   for (const Case* c : cases_for("kernels", all, brief, r)) {
-    std::vector<DType> dtypes = c->inputs.empty() || !c->inputs[0] ? std::vector<DType>{} : c->allowed(0);
+    std::vector<DType> dtypes =
+        c->inputs.empty() || !c->inputs[0] ? std::vector<DType>{} : c->allowed(0);
     if (dtypes.empty()) compare_kernels(*c, c->inputs, r);
     for (DType d : dtypes) {
       bool common = d == DType::kFloat32 || d == DType::kFloat64 || dtypes.size() <= 2;
@@ -226,11 +239,15 @@ void check_dtypes(const OpCases& all, bool brief, Report& r) {
       try {
         Tensors given = c->in_dtype(d), same = given;
         // The same values in the widest dtype of their kind.
-        DType reference = is_complex(d) ? DType::kComplex128 : is_float(d) ? DType::kFloat64 : is_int(d) ? DType::kInt64 : d;
+        DType reference = is_complex(d) ? DType::kComplex128
+                          : is_float(d) ? DType::kFloat64
+                          : is_int(d)   ? DType::kInt64
+                                        : d;
         if (is_float(d) && !is_float(wide)) reference = d;
         static const ir::Op& cast = ir::op_named("cast");
         for (size_t i = 0; i < same.size(); ++i) {
-          if (same[i] && c->follows_first(i)) same[i] = runtime::call1(cast, {same[i]}, {reference});
+          if (same[i] && c->follows_first(i))
+            same[i] = runtime::call1(cast, {same[i]}, {reference});
         }
         Tensors got = runtime::call(*all.op, given, c->attrs);
         if (all.op->def.random || is_unsigned_int(d)) {
@@ -293,13 +310,16 @@ void check_threads(const OpCases& all, bool brief, Report& r) {
       for (size_t i = 0; i < inputs.size(); ++i) {
         grown &= inputs[i] && (c->default_shape[i]);
       }
-      for (size_t i = 0; grown && i < inputs.size(); ++i) inputs[i] = c->remade(i, inputs[i].dtype(), {37, 1001});
+      for (size_t i = 0; grown && i < inputs.size(); ++i)
+        inputs[i] = c->remade(i, inputs[i].dtype(), {37, 1001});
       set_thread_count(1);
       Tensors one = runtime::call(*c->op, inputs, c->attrs);
       set_thread_count(2);
       Tensors two = runtime::call(*c->op, inputs, c->attrs);
       for (size_t j = 0; j < one.size(); ++j) {
-        r.check(c->text, identical(one[j], two[j]) ? "" : fmt::format("result {} depends on the number of threads", j));
+        r.check(c->text, identical(one[j], two[j])
+                             ? ""
+                             : fmt::format("result {} depends on the number of threads", j));
       }
     } catch (const std::exception& e) {
       r.check(c->text, e.what());
@@ -327,7 +347,10 @@ std::vector<std::string> run_column(const std::string& column, const OpCases& ca
   } catch (const std::exception& e) {
     r.fail(cases.op->name, e.what());
   }
-  if (why_not) *why_not = r.checked || !r.failures.empty() ? "" : r.why_not.empty() ? "nothing to check" : r.why_not;
+  if (why_not)
+    *why_not = r.checked || !r.failures.empty() ? ""
+               : r.why_not.empty()              ? "nothing to check"
+                                                : r.why_not;
   return r.failures;
 }
 

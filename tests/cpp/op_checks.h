@@ -12,7 +12,9 @@ namespace mycel::op_cases {
 // What a column writes to.
 class Report {
  public:
-  void fail(const std::string& what, const std::string& text) { failures.push_back(what + ": " + text); }
+  void fail(const std::string& what, const std::string& text) {
+    failures.push_back(what + ": " + text);
+  }
   void check(const std::string& what, const std::string& text) {
     ++checked;
     if (!text.empty()) fail(what, text);
@@ -23,7 +25,8 @@ class Report {
 };
 
 // The cases that a column looks at.
-std::vector<const Case*> cases_for(const std::string& column, const OpCases& all, bool brief, Report& r);
+std::vector<const Case*> cases_for(const std::string& column, const OpCases& all, bool brief,
+                                   Report& r);
 
 // Operands brought to their common dtype, as the dispatcher does it.
 Tensors promoted(const ir::Op& op, std::span<const Tensor> inputs);

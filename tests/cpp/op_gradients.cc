@@ -1,9 +1,9 @@
-// Derivative columns: gradients against central differences of the op in float64, gradients of gradients
-// against differences of the gradient. Both are compared along random directions.
-#include <fmt/format.h>
-
+// Derivative columns: gradients against central differences of the op in float64, gradients of
+// gradients against differences of the gradient. Both are compared along random directions.
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "op_checks.h"
@@ -27,7 +27,9 @@ struct Problem {
 
   explicit Problem(const Case& the_case) : c(the_case) {
     for (size_t i = 0; i < c.inputs.size(); ++i) {
-      if (!c.inputs[i] || !differentiable(c.inputs[i].dtype()) || c.group->no_grad.count(c.spec(i).name)) continue;
+      if (!c.inputs[i] || !differentiable(c.inputs[i].dtype()) ||
+          c.group->no_grad.count(c.spec(i).name))
+        continue;
       wrt.push_back(i);
       args.push_back(c.inputs[i]);
     }
@@ -53,7 +55,8 @@ struct Problem {
     o.wrt.clear();
     for (size_t k = 0; k < wrt.size(); ++k) o.wrt.push_back(static_cast<int>(k));
     o.seeds.assign(with_seeds.begin(), with_seeds.end());
-    return runtime::value_and_grad([this](std::span<const Tensor> v) { return call(v); }, values, o).inputs;
+    return runtime::value_and_grad([this](std::span<const Tensor> v) { return call(v); }, values, o)
+        .inputs;
   }
 };
 
@@ -64,8 +67,8 @@ std::string why_without(const OpCases& all) {
 
 // The directional derivative by central differences of `value` against dot(gradient, direction).
 template <typename F>
-std::string compare_slope(F&& value, const Tensors& at, const Tensors& gradient, size_t k, uint64_t seed,
-                          double tolerance) {
+std::string compare_slope(F&& value, const Tensors& at, const Tensors& gradient, size_t k,
+                          uint64_t seed, double tolerance) {
   if (!(gradient[k].shape() == at[k].shape()) || gradient[k].dtype() != at[k].dtype()) {
     return fmt::format("gradient is {}, the operand {}", gradient[k].describe(), at[k].describe());
   }
@@ -78,9 +81,11 @@ std::string compare_slope(F&& value, const Tensors& at, const Tensors& gradient,
   double slope = (up - down) / (2 * kStep), mine = dot(gradient[k], v);
   // Differences of numbers of this size lose that much.
   double noise_floor = 1e-15 * (std::fabs(up) + std::fabs(down)) / kStep;
-  double allowed = tolerance * std::max({1.0, std::fabs(slope), dot_size(gradient[k], v)}) + 4 * noise_floor;
+  double allowed =
+      tolerance * std::max({1.0, std::fabs(slope), dot_size(gradient[k], v)}) + 4 * noise_floor;
   if (std::fabs(slope - mine) <= allowed) return "";
-  return fmt::format("{} by the gradient, {} by differences (allowed {:.2g})", mine, slope, allowed);
+  return fmt::format("{} by the gradient, {} by differences (allowed {:.2g})", mine, slope,
+                     allowed);
 }
 
 double projected(const Tensors& a, const Tensors& b) {
@@ -133,7 +138,9 @@ void check_grad2(const OpCases& all, bool brief, Report& r) {
       }
       // (operands, seeds) -> gradients is itself a function to differentiate, in all its arguments.
       size_t operands = p.args.size();
-      auto inner = [&](std::span<const Tensor> v) { return p.gradients(v.subspan(0, operands), v.subspan(operands)); };
+      auto inner = [&](std::span<const Tensor> v) {
+        return p.gradients(v.subspan(0, operands), v.subspan(operands));
+      };
       Tensors at = p.args;
       at.insert(at.end(), p.seeds.begin(), p.seeds.end());
       Tensors weights;
@@ -145,7 +152,8 @@ void check_grad2(const OpCases& all, bool brief, Report& r) {
       o.seeds = weights;
       Tensors g = runtime::value_and_grad(inner, at, o).inputs;
       for (size_t k = 0; k < at.size(); ++k) {
-        std::string which = k < operands ? c->spec(p.wrt[k]).name : fmt::format("dy{}", k - operands);
+        std::string which =
+            k < operands ? c->spec(p.wrt[k]).name : fmt::format("dy{}", k - operands);
         auto value = [&](const Tensors& v) { return projected(weights, inner(v)); };
         r.check(fmt::format("{}second gradient, by {}", c->text, which),
                 compare_slope(value, at, g, k, c->seed + 9 * k + 5, 4 * c->group->fd_tolerance));

@@ -1,9 +1,9 @@
 #include "op_numbers.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <cstring>
+
+#include <fmt/format.h>
 
 #include "op_cases.h"
 
@@ -29,8 +29,10 @@ bool identical(const Tensor& a, const Tensor& b) {
   return a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
-std::string differ(const std::vector<double>& got, const std::vector<double>& want, double tolerance) {
-  if (got.size() != want.size()) return fmt::format("{} elements, expected {}", got.size(), want.size());
+std::string differ(const std::vector<double>& got, const std::vector<double>& want,
+                   double tolerance) {
+  if (got.size() != want.size())
+    return fmt::format("{} elements, expected {}", got.size(), want.size());
   double worst = 0;
   std::string text;
   for (size_t i = 0; i < got.size(); ++i) {
@@ -43,7 +45,8 @@ std::string differ(const std::vector<double>& got, const std::vector<double>& wa
     double badness = std::isfinite(gap) ? gap / allowed : HUGE_VAL;
     if (badness <= worst) continue;
     worst = badness;
-    text = fmt::format("element {}: {} instead of {} (off by {:.3g}, allowed {:.3g})", i, got[i], want[i], gap, allowed);
+    text = fmt::format("element {}: {} instead of {} (off by {:.3g}, allowed {:.3g})", i, got[i],
+                       want[i], gap, allowed);
   }
   return text;
 }
@@ -61,7 +64,8 @@ Tensor repeated(const Tensor& t, const Shape& shape) {
       if (t.dim(d - lead) != 1) from += at * stride;
       stride *= t.dim(d - lead);
     }
-    std::memcpy(static_cast<char*>(out.mutable_raw()) + i * bytes, static_cast<const char*>(t.raw()) + from * bytes, bytes);
+    std::memcpy(static_cast<char*>(out.mutable_raw()) + i * bytes,
+                static_cast<const char*>(t.raw()) + from * bytes, bytes);
   }
   return out;
 }

@@ -1,5 +1,5 @@
-// Small arithmetic on concrete tensors for the generic op tests: everything here is plain C++ on doubles,
-// so that what an op is compared with does not come from an op.
+// Small arithmetic on concrete tensors for the generic op tests: everything here is plain C++ on
+// doubles, so that what an op is compared with does not come from an op.
 #pragma once
 
 #include <string>
@@ -13,8 +13,10 @@ namespace mycel::op_cases {
 std::vector<double> numbers_of(const Tensor& t);
 // The same dtype, shape and bits.
 bool identical(const Tensor& a, const Tensor& b);
-// The worst difference when some |a - b| > tolerance * max(1, |a|, |b|), described; "" when all are near. NaN equals NaN.
-std::string differ(const std::vector<double>& got, const std::vector<double>& want, double tolerance);
+// The worst difference when some |a - b| > tolerance * max(1, |a|, |b|), described; "" when all are
+// near. NaN equals NaN.
+std::string differ(const std::vector<double>& got, const std::vector<double>& want,
+                   double tolerance);
 // `t` repeated to `shape`.
 Tensor repeated(const Tensor& t, const Shape& shape);
 // t + step * direction; direction has t's shape and dtype.

@@ -1,8 +1,8 @@
-// Columns on shapes and errors: type rules with known and unknown dims, broadcasting, zero-size and 0-d
-// operands, refused operands.
-#include <fmt/format.h>
-
+// Columns on shapes and errors: type rules with known and unknown dims, broadcasting, zero-size and
+// 0-d operands, refused operands.
 #include <functional>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "ir/graph.h"
@@ -14,7 +14,8 @@ namespace mycel::op_cases {
 namespace {
 
 // Result types for operands of these types, as the graph builder finds them.
-ir::Types infer(const Case& c, std::span<const Tensor> inputs, const std::function<void(size_t, Shape&)>& blur) {
+ir::Types infer(const Case& c, std::span<const Tensor> inputs,
+                const std::function<void(size_t, Shape&)>& blur) {
   std::vector<ir::Type> types;
   std::vector<const ir::Type*> pointers;
   types.reserve(inputs.size());
@@ -29,18 +30,22 @@ ir::Types infer(const Case& c, std::span<const Tensor> inputs, const std::functi
 
 // `type` may say less than the real result, never something else.
 std::string agrees(const ir::Types& types, const Tensors& real, bool exact) {
-  if (types.size() != real.size()) return fmt::format("{} types for {} results", types.size(), real.size());
+  if (types.size() != real.size())
+    return fmt::format("{} types for {} results", types.size(), real.size());
   for (size_t j = 0; j < real.size(); ++j) {
     const Shape &t = types[j].shape, &s = real[j].shape();
     bool fits = types[j].dtype == real[j].dtype() && t.rank() == s.rank();
-    for (int d = 0; fits && d < t.rank(); ++d) fits = t[d] == s[d] || (t[d] == kUnknownDim && !exact);
-    if (!fits) return fmt::format("the type rule says {}, the result is {}", types[j].str(), real[j].describe());
+    for (int d = 0; fits && d < t.rank(); ++d)
+      fits = t[d] == s[d] || (t[d] == kUnknownDim && !exact);
+    if (!fits)
+      return fmt::format("the type rule says {}, the result is {}", types[j].str(),
+                         real[j].describe());
   }
   return "";
 }
 
-// The same with dims unknown. A rule may insist on a dim that decides the number of results or their rank,
-// with an error that says "known".
+// The same with dims unknown. A rule may insist on a dim that decides the number of results or
+// their rank, with an error that says "known".
 std::string blurred_agrees(const Case& c, std::span<const Tensor> inputs,
                            const std::function<void(size_t, Shape&)>& blur, const Tensors& real) {
   try {
@@ -74,7 +79,8 @@ bool all_default(const Case& c) {
 Tensors reshaped(const Case& c, const std::vector<Shape>& shapes) {
   Tensors made;
   for (size_t i = 0; i < c.inputs.size(); ++i) {
-    made.push_back(c.inputs[i] ? c.remade(i, c.inputs[i].dtype(), shapes[i % shapes.size()]) : Tensor());
+    made.push_back(c.inputs[i] ? c.remade(i, c.inputs[i].dtype(), shapes[i % shapes.size()])
+                               : Tensor());
   }
   return made;
 }
@@ -98,7 +104,8 @@ void check_type(const OpCases& all, bool brief, Report& r) {
           auto one = [&](size_t k, Shape& s) {
             if (k == i) s.set(d, kUnknownDim);
           };
-          r.check(fmt::format("{}with dim {} of operand {} unknown", c->text, d, i), blurred_agrees(*c, inputs, one, real));
+          r.check(fmt::format("{}with dim {} of operand {} unknown", c->text, d, i),
+                  blurred_agrees(*c, inputs, one, real));
         }
       }
     } catch (const std::exception& e) {
@@ -108,8 +115,9 @@ void check_type(const OpCases& all, bool brief, Report& r) {
 }
 
 void check_broadcast(const OpCases& all, bool brief, Report& r) {
-  static const std::vector<std::vector<Shape>> patterns = {
-      {{3, 4}, {4}}, {{4}, {3, 4}}, {{3, 1}, {1, 4}}, {{}, {3, 4}}, {{2, 1, 4}, {3, 1}}, {{1}, {2, 3}, {3}}};
+  static const std::vector<std::vector<Shape>> patterns = {{{3, 4}, {4}},       {{4}, {3, 4}},
+                                                           {{3, 1}, {1, 4}},    {{}, {3, 4}},
+                                                           {{2, 1, 4}, {3, 1}}, {{1}, {2, 3}, {3}}};
   for (const Case* c : cases_for("broadcast", all, true, r)) {
     if (!elementwise(*c->op) || c->inputs.size() < 2 || !all_default(*c)) {
       r.why_not = "it does not broadcast operands";
@@ -123,10 +131,12 @@ void check_broadcast(const OpCases& all, bool brief, Report& r) {
       for (const Tensor& t : inputs) full.push_back(repeated(t, s));
       std::string what = c->text + "broadcast to " + s.str();
       try {
-        Tensors got = runtime::call(*c->op, inputs, c->attrs), want = runtime::call(*c->op, full, c->attrs);
+        Tensors got = runtime::call(*c->op, inputs, c->attrs),
+                want = runtime::call(*c->op, full, c->attrs);
         for (size_t j = 0; j < got.size(); ++j) {
           bool same = got[j].shape() == want[j].shape();
-          r.check(what, same ? differ(numbers_of(got[j]), numbers_of(want[j]), 1e-14) : "gives " + got[j].describe());
+          r.check(what, same ? differ(numbers_of(got[j]), numbers_of(want[j]), 1e-14)
+                             : "gives " + got[j].describe());
         }
       } catch (const std::exception& e) {
         r.check(what, e.what());
@@ -151,7 +161,8 @@ void check_zero_size(const OpCases& all, bool brief, Report& r) {
       Shape empty = s;
       empty.set(d, 0);
       inputs[0] = c->remade(0, inputs[0].dtype(), empty);
-      r.check(fmt::format("{}with dim {} of operand 0 empty", c->text, d), works_or_says_why(*c, inputs));
+      r.check(fmt::format("{}with dim {} of operand 0 empty", c->text, d),
+              works_or_says_why(*c, inputs));
       for (size_t i = 1; i < inputs.size(); ++i) {
         if (!inputs[i]) continue;
         Shape follow = inputs[i].shape();
@@ -175,7 +186,8 @@ void check_scalar(const OpCases& all, bool brief, Report& r) {
     Tensors inputs;
     for (size_t i = 0; i < c->inputs.size(); ++i) {
       bool matrix = c->domains[i].kind >= Domain::kSpd;
-      inputs.push_back(c->inputs[i] && !matrix ? c->remade(i, c->inputs[i].dtype(), {}) : c->inputs[i]);
+      inputs.push_back(c->inputs[i] && !matrix ? c->remade(i, c->inputs[i].dtype(), {})
+                                               : c->inputs[i]);
     }
     std::string what = c->text + "with 0-d operands";
     r.check(what, works_or_says_why(*c, inputs));
@@ -224,7 +236,8 @@ void check_bad_input(const OpCases& all, bool, Report& r) {
               : cls == "number" || cls == "real"                     ? DType::kBool
                                                                      : DType::kFloat32;
     wrong[i] = Tensor::zeros(d, c.inputs[i].shape());
-    expect_error(fmt::format("{} with {} for '{}'", op.name, name_of(d), c.spec(i).name), wrong, c.attrs);
+    expect_error(fmt::format("{} with {} for '{}'", op.name, name_of(d), c.spec(i).name), wrong,
+                 c.attrs);
   }
 }
 

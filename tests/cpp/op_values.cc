@@ -114,7 +114,8 @@ std::vector<double> matrices(const Shape& shape, Domain::Kind kind, Stream& s) {
   return v;
 }
 
-std::vector<double> real_values(const Domain& m, const std::string& cls, DType d, const Shape& shape, Stream& s) {
+std::vector<double> real_values(const Domain& m, const std::string& cls, DType d,
+                                const Shape& shape, Stream& s) {
   int64_t n = shape.size();
   switch (m.kind) {
     case Domain::kDefault:
@@ -130,7 +131,8 @@ std::vector<double> real_values(const Domain& m, const std::string& cls, DType d
       double step = n > 1 ? (m.high - m.low) / static_cast<double>(n) : 0;
       // Whole numbers where the dtype has no others (they may then leave the range).
       if (is_int(d)) step = std::max(1.0, std::ceil(step));
-      double start = is_int(d) ? std::ceil(is_unsigned_int(d) ? std::max(0.0, m.low) : m.low) : m.low + step / 2;
+      double start = is_int(d) ? std::ceil(is_unsigned_int(d) ? std::max(0.0, m.low) : m.low)
+                               : m.low + step / 2;
       for (int64_t i = 0; i < n; ++i) v[i] = start + step * static_cast<double>(i);
       shuffle(v, s);
       return v;
@@ -159,15 +161,18 @@ std::vector<double> real_values(const Domain& m, const std::string& cls, DType d
 }  // namespace
 
 bool Domain::special() const {
-  return kind == kSet && std::any_of(set.begin(), set.end(), [](double v) { return !std::isfinite(v); });
+  return kind == kSet &&
+         std::any_of(set.begin(), set.end(), [](double v) { return !std::isfinite(v); });
 }
 
-Tensor make_values(const Domain& domain, const std::string& cls, DType dtype, const Shape& shape, uint64_t seed) {
+Tensor make_values(const Domain& domain, const std::string& cls, DType dtype, const Shape& shape,
+                   uint64_t seed) {
   Stream s(seed);
   Tensor t = Tensor::empty(dtype, shape);
   if (is_complex(dtype)) {
     DType part = real_part_of(dtype);
-    std::vector<double> re = real_values(domain, cls, part, shape, s), im = real_values(domain, cls, part, shape, s);
+    std::vector<double> re = real_values(domain, cls, part, shape, s),
+                        im = real_values(domain, cls, part, shape, s);
     for (int64_t i = 0; i < t.size(); ++i) {
       set_element(t.mutable_raw(), part, 2 * i, re[i]);
       set_element(t.mutable_raw(), part, 2 * i + 1, im[i]);

@@ -1,9 +1,9 @@
-"""Layers, losses and optimizers that are compared with a peer. tools/make_nn_reference.py runs these cases
-in the peer and writes data/nn_reference.npz; test_nn_reference.py runs them here. Both draw inputs and
-parameters from `draw`, so the file holds results alone.
+"""Layers, losses and optimizers that are compared with a peer. tools/make_nn_reference.py runs
+these cases in the peer and writes data/nn_reference.npz; test_nn_reference.py runs them here. Both
+draw inputs and parameters from `draw`, so the file holds results alone.
 
-A case: (class, positional arguments, keyword arguments, inputs, training). An input is a shape, or a tuple
-(kind, shape, …) read by `draw`.
+A case: (class, positional arguments, keyword arguments, inputs, training). An input is a shape, or
+a tuple (kind, shape, …) read by `draw`.
 """
 
 import numpy as np
@@ -81,10 +81,22 @@ LAYERS = [
     ("ClipByNorm", (), {}, [(3, 4), ("number", (), 1.5, "float32")], False),
     ("Norm", (), {"axis": 1, "keep_dims": True}, [(3, 4)], False),
     ("Conv1d", (4, 6, 3), {"has_bias": True}, [(2, 4, 9)], False),
-    ("Conv1d", (4, 6, 3), {"pad_mode": "pad", "padding": 2, "stride": 2, "group": 2}, [(2, 4, 9)], False),
+    (
+        "Conv1d",
+        (4, 6, 3),
+        {"pad_mode": "pad", "padding": 2, "stride": 2, "group": 2},
+        [(2, 4, 9)],
+        False,
+    ),
     ("Conv2d", (4, 6, 3), {}, [IMAGE], False),
     ("Conv2d", (4, 6, 3), {"pad_mode": "valid", "stride": 2, "has_bias": True}, [IMAGE], False),
-    ("Conv2d", (4, 6, (3, 2)), {"pad_mode": "pad", "padding": (1, 0, 2, 1), "dilation": 2}, [IMAGE], False),
+    (
+        "Conv2d",
+        (4, 6, (3, 2)),
+        {"pad_mode": "pad", "padding": (1, 0, 2, 1), "dilation": 2},
+        [IMAGE],
+        False,
+    ),
     ("Conv2d", (4, 4, 3), {"group": 4}, [IMAGE], False),
     ("Conv2dTranspose", (4, 6, 3), {"stride": 2}, [IMAGE], False),
     ("Conv2dTranspose", (4, 6, 3), {"pad_mode": "valid", "has_bias": True}, [IMAGE], False),
@@ -140,12 +152,28 @@ LOSSES = [
     ("SmoothL1Loss", (1.0, "mean"), {}, [(3, 5), (3, 5)], False),
     ("HuberLoss", ("mean", 0.7), {}, [(3, 5), (3, 5)], False),
     ("SoftmaxCrossEntropyWithLogits", (), {"sparse": True}, [(4, 5), ("index", (4,), 5)], False),
-    ("SoftmaxCrossEntropyWithLogits", (), {"sparse": True, "reduction": "mean"},
-     [(4, 5), ("index", (4,), 5)], False),
-    ("SoftmaxCrossEntropyWithLogits", (), {"sparse": False, "reduction": "mean"},
-     [(4, 5), ("simplex", (4, 5))], False),
+    (
+        "SoftmaxCrossEntropyWithLogits",
+        (),
+        {"sparse": True, "reduction": "mean"},
+        [(4, 5), ("index", (4,), 5)],
+        False,
+    ),
+    (
+        "SoftmaxCrossEntropyWithLogits",
+        (),
+        {"sparse": False, "reduction": "mean"},
+        [(4, 5), ("simplex", (4, 5))],
+        False,
+    ),
     ("CrossEntropyLoss", (), {}, [(4, 5), ("index", (4,), 5)], False),
-    ("CrossEntropyLoss", (), {"label_smoothing": 0.2, "ignore_index": 1}, [(4, 5), ("index", (4,), 5)], False),
+    (
+        "CrossEntropyLoss",
+        (),
+        {"label_smoothing": 0.2, "ignore_index": 1},
+        [(4, 5), ("index", (4,), 5)],
+        False,
+    ),
     ("NLLLoss", (), {}, [(4, 5), ("index", (4,), 5)], False),
     ("BCELoss", (), {}, [("probability", (3, 4)), ("binary", (3, 4))], False),
     ("BCEWithLogitsLoss", (), {}, [(3, 4), ("binary", (3, 4))], False),
@@ -201,8 +229,15 @@ OPTIMIZERS = [
     ("SGD", {"learning_rate": 0.1, "momentum": 0.9, "dampening": 0.3}),
     ("SGD", {"learning_rate": 0.1, "momentum": 0.9, "nesterov": True}),
     ("Momentum", {"learning_rate": 0.1, "momentum": 0.9}),
-    ("Momentum", {"learning_rate": [0.1, 0.05, 0.01, 0.005], "momentum": 0.9, "weight_decay": 0.02,
-                  "loss_scale": 8.0}),
+    (
+        "Momentum",
+        {
+            "learning_rate": [0.1, 0.05, 0.01, 0.005],
+            "momentum": 0.9,
+            "weight_decay": 0.02,
+            "loss_scale": 8.0,
+        },
+    ),
     ("Momentum", {"learning_rate": 0.1, "momentum": 0.9, "use_nesterov": True}),
     ("Adam", {"learning_rate": 0.1}),
     ("Adam", {"learning_rate": 0.1, "use_nesterov": True, "weight_decay": 0.1}),
@@ -222,5 +257,8 @@ OPTIMIZERS = [
     ("FTRL", {"learning_rate": 0.1, "l1": 0.01, "l2": 0.1}),
     ("ProximalAdagrad", {"learning_rate": 0.1, "l1": 0.01, "l2": 0.1}),
     ("AdaFactor", {}),
-    ("AdaFactor", {"learning_rate": 0.1, "relative_step": False, "scale_parameter": False, "beta1": 0.0}),
+    (
+        "AdaFactor",
+        {"learning_rate": 0.1, "relative_step": False, "scale_parameter": False, "beta1": 0.0},
+    ),
 ]

@@ -98,8 +98,8 @@ def _as_init(init):
 def initializer(init, shape=None, dtype=mstype.float32):
     """A tensor with first values.
 
-    init: an initializer, its name ("normal", "xavier_uniform", …), a number, or a tensor that is given
-    back when shape and dtype agree. shape: an int or a sequence of ints.
+    init: an initializer, its name ("normal", "xavier_uniform", …), a number, or a tensor that is
+    given back when shape and dtype agree. shape: an int or a sequence of ints.
     """
     if isinstance(init, Tensor):
         wanted = (shape,) if isinstance(shape, int) else shape

@@ -8,6 +8,7 @@ from mycel.nn.learning_rate_schedule import LearningRateSchedule
 from mycel.nn.loss import LossBase
 from mycel.nn.metrics import *
 from mycel.nn.optim import *
+from mycel.nn.recurrent import GRU, LSTM, RNN, LSTMCell
 from mycel.nn.wrap import (
     DistributedGradReducer,
     DynamicLossScaleUpdateCell,

@@ -1,5 +1,5 @@
-"""Cells in graph mode: the outermost cell that is called becomes one compiled function per signature,
-also per state of the switches inside it (training, frozen parameters, hooks)."""
+"""Cells in graph mode: the outermost cell that is called becomes one compiled function per
+signature, also per state of the switches inside it (training, frozen parameters, hooks)."""
 
 import threading
 
@@ -29,7 +29,11 @@ class _Inside:
 def _state_of(cell):
     """What beside arguments decides how the network computes."""
     return tuple(
-        (id(c), c.training, tuple((id(p), p.requires_grad) for p in c._params.values() if p is not None))
+        (
+            id(c),
+            c.training,
+            tuple((id(p), p.requires_grad) for p in c._params.values() if p is not None),
+        )
         for _, c in cell.cells_and_names()
     )
 

@@ -23,7 +23,9 @@ class Handle:
 def register(cell, kind, hook_fn):
     """Adds a hook to one of the cell's tables."""
     if not callable(hook_fn):
-        raise TypeError(f"{type(cell).__name__}: a hook must be a function, got {type(hook_fn).__name__}")
+        raise TypeError(
+            f"{type(cell).__name__}: a hook must be a function, got {type(hook_fn).__name__}"
+        )
     hooks = cell.__dict__[kind]
     key = next(_numbers)
     hooks[key] = hook_fn
@@ -47,7 +49,9 @@ def _check_inputs(cell, args):
     if declared is None:
         return
     if len(declared) != len(args):
-        raise ValueError(f"{cell.cls_name}: set_inputs declared {len(declared)} inputs, {len(args)} given")
+        raise ValueError(
+            f"{cell.cls_name}: set_inputs declared {len(declared)} inputs, {len(args)} given"
+        )
     for i, (want, got) in enumerate(zip(declared, args)):
         if not isinstance(want, Tensor):
             continue
@@ -140,7 +144,9 @@ def _gradients_of(args, grads):
         if not given:
             given = [_mycel.op("zeros_like")(t) for t in tensors]
         if len(given) != len(tensors):
-            raise ValueError(f"bprop: {len(given)} gradients given for an input of {len(tensors)} tensors")
+            raise ValueError(
+                f"bprop: {len(given)} gradients given for an input of {len(tensors)} tensors"
+            )
         flat += given
     return flat
 

@@ -10,8 +10,8 @@ _FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
 class Cell:
-    """A network or a part of one: subclass it, make children and parameters in `__init__`, compute in
-    `construct`.
+    """A network or a part of one: subclass it, make children and parameters in `__init__`, compute
+    in `construct`.
 
     auto_prefix: parameters of children are named by their path ("block.conv.weight").
     flags: a dict of values kept with the cell, see add_flags.
@@ -39,7 +39,7 @@ class Cell:
         if flags:
             self.add_flags(**flags)
 
-    # -- attributes ---------------------------------------------------------------------------------
+    # -- attributes
 
     def __setattr__(self, name, value):
         fields = self.__dict__
@@ -65,7 +65,8 @@ class Cell:
             object.__setattr__(self, name, value)
 
     def _set_parameter(self, name, value):
-        """An assignment to an attribute that holds a parameter: None removes it, a tensor is its value."""
+        """An assignment to an attribute that holds a parameter: None removes it, a tensor is its
+        value."""
         if value is None:
             self._params[name] = None
             self.__dict__[name] = None
@@ -103,7 +104,8 @@ class Cell:
         _compile.changed()
 
     def insert_child_to_cell(self, child_name, child_cell):
-        """Adds a child cell under a name that may be no identifier; its parameters keep their names."""
+        """Adds a child cell under a name that may be no identifier; its parameters keep their
+        names."""
         if not isinstance(child_name, str) or not child_name or "." in child_name:
             raise KeyError(f"{type(self).__name__}: '{child_name}' cannot name a child cell")
         if hasattr(self, child_name) and child_name not in self._cells:
@@ -123,9 +125,7 @@ class Cell:
         if not isinstance(param_name, str) or not param_name:
             raise KeyError(f"{type(self).__name__}: a parameter's name must be a str, not empty")
         if check_name_contain_dot and "." in param_name:
-            raise KeyError(
-                f"{type(self).__name__}: the name '{param_name}' must not contain a dot"
-            )
+            raise KeyError(f"{type(self).__name__}: the name '{param_name}' must not contain a dot")
         if "_params" not in self.__dict__:
             _require_init(self, param_name)
         if hasattr(self, param_name) and param_name not in self._params:
@@ -141,7 +141,7 @@ class Cell:
         self.__dict__[param_name] = param
         _compile.changed()
 
-    # -- parameters and children --------------------------------------------------------------------
+    # -- parameters and children
 
     def parameters_and_names(self, name_prefix="", expand=True):
         """Pairs (path, parameter), each parameter once: own ones first, then the children's."""
@@ -245,7 +245,7 @@ class Cell:
         """How parameters are laid out over devices; empty until the parallel planner has run."""
         return self.__dict__.setdefault("_parameter_layout_dict", {})
 
-    # -- modes --------------------------------------------------------------------------------------
+    # -- modes
 
     @entry
     def set_train(self, mode=True):
@@ -265,7 +265,10 @@ class Cell:
     @entry
     def to_float(self, dst_type):
         """Casts floating-point inputs of this cell and all below to float16, bfloat16 or float32."""
-        if getattr(dst_type, "name", str(dst_type)) not in _FLOATS and str(dst_type).lower() not in _FLOATS:
+        if (
+            getattr(dst_type, "name", str(dst_type)) not in _FLOATS
+            and str(dst_type).lower() not in _FLOATS
+        ):
             raise ValueError(f"to_float: 'dst_type' must be a floating-point type, got {dst_type}")
         for _, cell in self.cells_and_names():
             cell.__dict__["_float_type"] = dst_type
@@ -317,40 +320,42 @@ class Cell:
     def recompute(self, **kwargs):
         """Saves memory: results inside this cell are computed again for the backward pass.
 
-        mp_comm_recompute, parallel_optimizer_comm_recompute: for communication; there is none here, so
-        only their defaults are accepted.
+        mp_comm_recompute, parallel_optimizer_comm_recompute: for communication; there is none here,
+        so only their defaults are accepted.
         """
         for name, value in kwargs.items():
             if name not in ("mp_comm_recompute", "parallel_optimizer_comm_recompute"):
                 raise TypeError(f"recompute: there is no option '{name}'")
             if value is not (name == "mp_comm_recompute"):
-                raise NotImplementedError(f"recompute: {name}={value} belongs to distributed networks")
+                raise NotImplementedError(
+                    f"recompute: {name}={value} belongs to distributed networks"
+                )
         self.__dict__["_recomputes"] = True
         self.__dict__["_special"] = True
         _compile.changed()
 
-    # -- hooks --------------------------------------------------------------------------------------
+    # -- hooks
 
     @entry
     def register_forward_pre_hook(self, hook_fn):
-        """hook_fn(cell_id, inputs) runs before construct; what it gives, unless None, replaces the inputs.
-        The handle given has remove()."""
+        """hook_fn(cell_id, inputs) runs before construct; what it gives, unless None, replaces the
+        inputs. The handle given has remove()."""
         return _hooks.register(self, "_forward_pre_hooks", hook_fn)
 
     @entry
     def register_forward_hook(self, hook_fn):
-        """hook_fn(cell_id, inputs, output) runs after construct; what it gives, unless None, replaces the
-        output. The handle given has remove()."""
+        """hook_fn(cell_id, inputs, output) runs after construct; what it gives, unless None,
+        replaces the output. The handle given has remove()."""
         return _hooks.register(self, "_forward_hooks", hook_fn)
 
     @entry
     def register_backward_hook(self, hook_fn):
-        """hook_fn(cell_id, grad_input, grad_output) runs in the backward pass with tuples of the gradients
-        of the output (grad_input) and of the inputs (grad_output); what it gives, unless None, replaces
-        the latter. The handle given has remove()."""
+        """hook_fn(cell_id, grad_input, grad_output) runs in the backward pass with tuples of the
+        gradients of the output (grad_input) and of the inputs (grad_output); what it gives, unless
+        None, replaces the latter. The handle given has remove()."""
         return _hooks.register(self, "_backward_hooks", hook_fn)
 
-    # -- calls --------------------------------------------------------------------------------------
+    # -- calls
 
     def construct(self, *args, **kwargs):
         """What the cell computes; subclasses write it."""
@@ -381,7 +386,7 @@ class Cell:
         """Compiles the network if needed and runs it."""
         return _compile.call(self, args, kwargs)
 
-    # -- text and copies ----------------------------------------------------------------------------
+    # -- text and copies
 
     def extend_repr(self):
         """What print(net) shows between the angle brackets, before the children."""
@@ -409,7 +414,8 @@ class Cell:
         return sorted({*super().__dir__(), *self._params, *self._cells})
 
     def init_parameters_data(self, auto_parallel_mode=False):
-        """The parameters as a dict from each to itself: values are made when a parameter is created."""
+        """The parameters as a dict from each to itself: values are made when a parameter is
+        created."""
         return {p: p for p in self.get_parameters()}
 
 

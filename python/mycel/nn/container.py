@@ -17,7 +17,9 @@ class _Sequence(Cell):
         if isinstance(index, bool) or not isinstance(index, int):
             raise TypeError(f"{self.cls_name}: an index must be an int or a slice, got {index!r}")
         if not -len(self) <= index < len(self):
-            raise IndexError(f"{self.cls_name}: index {index} is out of range, there are {len(self)} cells")
+            raise IndexError(
+                f"{self.cls_name}: index {index} is out of range, there are {len(self)} cells"
+            )
         return index % len(self)
 
     def _check(self, cell):

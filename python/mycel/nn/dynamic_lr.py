@@ -16,10 +16,14 @@ def _number(name, value, what, zero=False):
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name}: '{what}' must be a number, got {type(value).__name__}")
     if value < 0 or (value == 0 and not zero):
-        raise ValueError(f"{name}: '{what}' must be {'at least 0' if zero else 'positive'}, got {value}")
+        raise ValueError(
+            f"{name}: '{what}' must be {'at least 0' if zero else 'positive'}, got {value}"
+        )
 
 
-def _decay(name, learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair, rule):
+def _decay(
+    name, learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair, rule
+):
     _number(name, learning_rate, "learning_rate")
     _number(name, decay_rate, "decay_rate")
     _positive_int(name, total_step, "total_step")
@@ -55,26 +59,35 @@ def piecewise_constant_lr(milestone, learning_rates):
 
 
 @entry
-def exponential_decay_lr(learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False):
-    """learning_rate * decay_rate^(epoch / decay_epoch) for each step; is_stair rounds the exponent down."""
+def exponential_decay_lr(
+    learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False
+):
+    """learning_rate * decay_rate^(epoch / decay_epoch) for each step; is_stair rounds the exponent
+    down."""
     rule = lambda p, _: learning_rate * decay_rate**p
     return _decay("exponential_decay_lr", learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch,
                   is_stair, rule)  # fmt: skip
 
 
 @entry
-def natural_exp_decay_lr(learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False):
-    """learning_rate * exp(-decay_rate * epoch) for each step; is_stair takes the epoch in whole multiples of
-    decay_epoch."""
-    rule = lambda p, epoch: learning_rate * math.exp(-decay_rate * (p * decay_epoch if is_stair else epoch))
+def natural_exp_decay_lr(
+    learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False
+):
+    """learning_rate * exp(-decay_rate * epoch) for each step; is_stair takes the epoch in whole
+    multiples of decay_epoch."""
+    rule = lambda p, epoch: (
+        learning_rate * math.exp(-decay_rate * (p * decay_epoch if is_stair else epoch))
+    )
     return _decay("natural_exp_decay_lr", learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch,
                   is_stair, rule)  # fmt: skip
 
 
 @entry
-def inverse_decay_lr(learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False):
-    """learning_rate / (1 + decay_rate * epoch / decay_epoch) for each step; is_stair rounds the quotient
-    down."""
+def inverse_decay_lr(
+    learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False
+):
+    """learning_rate / (1 + decay_rate * epoch / decay_epoch) for each step; is_stair rounds the
+    quotient down."""
     rule = lambda p, _: learning_rate / (1 + decay_rate * p)
     return _decay("inverse_decay_lr", learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch,
                   is_stair, rule)  # fmt: skip
@@ -82,8 +95,8 @@ def inverse_decay_lr(learning_rate, decay_rate, total_step, step_per_epoch, deca
 
 @entry
 def cosine_decay_lr(min_lr, max_lr, total_step, step_per_epoch, decay_epoch):
-    """min_lr + (max_lr - min_lr) (1 + cos(pi * epoch / decay_epoch)) / 2 for each step, epochs counted up
-    to decay_epoch."""
+    """min_lr + (max_lr - min_lr) (1 + cos(pi * epoch / decay_epoch)) / 2 for each step, epochs
+    counted up to decay_epoch."""
     name = "cosine_decay_lr"
     _number(name, min_lr, "min_lr", zero=True)
     _number(name, max_lr, "max_lr")
@@ -95,15 +108,17 @@ def cosine_decay_lr(min_lr, max_lr, total_step, step_per_epoch, decay_epoch):
     rates = []
     for step in range(total_step):
         epoch = min(step // step_per_epoch, decay_epoch)
-        rates.append(min_lr + 0.5 * (max_lr - min_lr) * (1 + math.cos(math.pi * epoch / decay_epoch)))
+        rates.append(
+            min_lr + 0.5 * (max_lr - min_lr) * (1 + math.cos(math.pi * epoch / decay_epoch))
+        )
     return rates
 
 
 @entry
 def polynomial_decay_lr(learning_rate, end_learning_rate, total_step, step_per_epoch, decay_epoch, power,
                         update_decay_epoch=False):  # fmt: skip
-    """(learning_rate - end_learning_rate) (1 - min(epoch, d) / d)^power + end_learning_rate for each step,
-    d = decay_epoch, or with update_decay_epoch the next multiple of it."""
+    """(learning_rate - end_learning_rate) (1 - min(epoch, d) / d)^power + end_learning_rate for
+    each step, d = decay_epoch, or with update_decay_epoch the next multiple of it."""
     name = "polynomial_decay_lr"
     _number(name, learning_rate, "learning_rate")
     _number(name, end_learning_rate, "end_learning_rate", zero=True)
@@ -129,7 +144,9 @@ def warmup_lr(learning_rate, total_step, step_per_epoch, warmup_epoch):
     _positive_int(name, total_step, "total_step")
     _positive_int(name, step_per_epoch, "step_per_epoch")
     if isinstance(warmup_epoch, bool) or not isinstance(warmup_epoch, int) or warmup_epoch < 0:
-        raise ValueError(f"{name}: 'warmup_epoch' must be an int of at least 0, got {warmup_epoch!r}")
+        raise ValueError(
+            f"{name}: 'warmup_epoch' must be an int of at least 0, got {warmup_epoch!r}"
+        )
     if warmup_epoch == 0:
         return [learning_rate] * total_step
     epochs = (min(step // step_per_epoch, warmup_epoch) for step in range(total_step))

@@ -1,5 +1,6 @@
-"""Layers: one class for each layer record of the C++ library, made when this module is imported. The
-signature and the text of each class come from its record; parameters, checks and computation are C++."""
+"""Layers: one class for each layer record of the C++ library, made when this module is imported.
+The signature and the text of each class come from its record; parameters, checks and computation
+are C++."""
 
 from mycel import _mycel
 from mycel._mycel import entry
@@ -17,8 +18,12 @@ class LayerCell(Cell):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        cls._overrides_construct = cls._record is None or "construct" in cls.__dict__ or any(
-            base._overrides_construct for base in cls.__bases__ if issubclass(base, LayerCell)
+        cls._overrides_construct = (
+            cls._record is None
+            or "construct" in cls.__dict__
+            or any(
+                base._overrides_construct for base in cls.__bases__ if issubclass(base, LayerCell)
+            )
         )
 
     def _adopt(self, layer):
@@ -40,7 +45,11 @@ class LayerCell(Cell):
     def insert_param_to_cell(self, param_name, param, check_name_contain_dot=True):
         super().insert_param_to_cell(param_name, param, check_name_contain_dot)
         layer = self.__dict__.get("_layer")
-        if layer is not None and param is not None and any(n == param_name for n, _ in layer.parameters()):
+        if (
+            layer is not None
+            and param is not None
+            and any(n == param_name for n, _ in layer.parameters())
+        ):
             layer.set_parameter(param_name, param)
 
     def _insert_child(self, name, child):
@@ -52,7 +61,9 @@ class LayerCell(Cell):
     def _set_parameter(self, name, value):
         layer = self.__dict__.get("_layer")
         if value is None and layer is not None and any(n == name for n, _ in layer.parameters()):
-            raise TypeError(f"{type(self).__name__}: the parameter '{name}' is needed; it cannot be None")
+            raise TypeError(
+                f"{type(self).__name__}: the parameter '{name}' is needed; it cannot be None"
+            )
         super()._set_parameter(name, value)
 
     def construct(self, *inputs, **named):
@@ -70,7 +81,9 @@ class LayerCell(Cell):
         slots = dict(zip(places, inputs))
         for name, value in named.items():
             if name not in places:
-                raise TypeError(f"{type(self).__name__}: there is no input '{name}': {', '.join(places)}")
+                raise TypeError(
+                    f"{type(self).__name__}: there is no input '{name}': {', '.join(places)}"
+                )
             if name in slots:
                 raise TypeError(f"{type(self).__name__}: the input '{name}' is given twice")
             slots[name] = value
@@ -87,7 +100,10 @@ class LayerCell(Cell):
         layer = self._layer.clone()
         parts = {name for name, _ in layer.parameters()} | {name for name, _ in layer.children()}
         for name, value in self.__dict__.items():
-            if name not in ("_layer", "_compiled", "_mycel_jit", "_params", "_cells") and name not in parts:
+            if (
+                name not in ("_layer", "_compiled", "_mycel_jit", "_params", "_cells")
+                and name not in parts
+            ):
                 twin.__dict__[name] = copy.deepcopy(value, memo)
         twin.__dict__.update(_params={}, _cells={})
         for kind in ("_params", "_cells"):

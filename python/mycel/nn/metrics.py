@@ -1,5 +1,5 @@
-"""Metrics: classes for the metric records of the C++ library, and the base class for metrics that users
-write."""
+"""Metrics: classes for the metric records of the C++ library, and the base class for metrics that
+users write."""
 
 import functools
 
@@ -44,7 +44,9 @@ class Metric:
     def set_indexes(self, indexes):
         """Chooses the outputs of the evaluation network that update takes, by their places."""
         if not isinstance(indexes, list) or not all(type(i) is int for i in indexes):
-            raise ValueError(f"{type(self).__name__}: 'indexes' must be a list of ints, got {indexes!r}")
+            raise ValueError(
+                f"{type(self).__name__}: 'indexes' must be a list of ints, got {indexes!r}"
+            )
         self._indexes = indexes
         return self
 
@@ -117,7 +119,13 @@ class _Curve(_RecordMetric):
         return tuple(c[0] for c in columns) if len(parts) == 3 else tuple(columns)
 
 
-_BASES = {"Precision": _PerClass, "Recall": _PerClass, "Fbeta": _PerClass, "F1": _PerClass, "ROC": _Curve}
+_BASES = {
+    "Precision": _PerClass,
+    "Recall": _PerClass,
+    "Fbeta": _PerClass,
+    "F1": _PerClass,
+    "ROC": _Curve,
+}
 
 
 def _make_class(record):
@@ -144,11 +152,12 @@ globals().update(classes)
 
 
 class BleuScore(Metric):
-    """BLEU of translations: the geometric mean of the precisions of 1- to n_gram-grams times exp(1 -
-    reference / candidate length) for short candidates; smooth adds 1 to the counts of longer grams. Source:
-    Papineni et al., ACL 2002; Lin and Och, ACL 2004.
+    """BLEU of translations: the geometric mean of the precisions of 1- to n_gram-grams times exp(1
+    - reference / candidate length) for short candidates; smooth adds 1 to the counts of longer
+    grams. Source: Papineni et al., ACL 2002; Lin and Och, ACL 2004.
 
-    update(candidates, references): a list of token lists, and for each a list of reference token lists.
+    update(candidates, references): a list of token lists, and for each a list of reference token
+    lists.
     """
 
     @entry
@@ -208,12 +217,15 @@ class BleuScore(Metric):
 
 @entry
 def auc(x, y, reorder=False):
-    """Area under the curve through the points (x, y) by trapezoids. reorder sorts the points by x first."""
+    """Area under the curve through the points (x, y) by trapezoids. reorder sorts the points by x
+    first."""
     import numpy as np
 
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if x.ndim != 1 or x.shape != y.shape or x.size < 2:
-        raise ValueError(f"auc: x and y must be 1-d with at least 2 points each, got {x.shape} and {y.shape}")
+        raise ValueError(
+            f"auc: x and y must be 1-d with at least 2 points each, got {x.shape} and {y.shape}"
+        )
     if reorder:
         order = np.lexsort((y, x))
         x, y = x[order], y[order]
@@ -224,7 +236,9 @@ def auc(x, y, reorder=False):
     return -area if (steps < 0).any() else area
 
 
-_FACTORY = {short: classes[r["name"]] for r in _nn.metric_records() for short in r["short_names"].split()}
+_FACTORY = {
+    short: classes[r["name"]] for r in _nn.metric_records() for short in r["short_names"].split()
+}
 _FACTORY["bleu_score"] = BleuScore
 
 
@@ -249,11 +263,15 @@ def get_metrics(metrics):
     if isinstance(metrics, dict):
         for name, metric in metrics.items():
             if not isinstance(name, str) or not isinstance(metric, Metric):
-                raise TypeError(f"get_metrics: '{name}' must be a str and its value a Metric, got {metric!r}")
+                raise TypeError(
+                    f"get_metrics: '{name}' must be a str and its value a Metric, got {metric!r}"
+                )
         return metrics
     if isinstance(metrics, (set, list, tuple)):
         return {name: get_metric_fn(name) for name in metrics}
-    raise TypeError(f"get_metrics: None, a dict, a set or a list was expected, got {type(metrics).__name__}")
+    raise TypeError(
+        f"get_metrics: None, a dict, a set or a list was expected, got {type(metrics).__name__}"
+    )
 
 
 __all__ = [

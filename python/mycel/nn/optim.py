@@ -1,5 +1,6 @@
-"""Optimizers: one class for each optimizer record of the C++ library, and the base class for optimizers
-that users write. State lives in C++ and is seen here as Parameters ("moment1.conv.weight")."""
+"""Optimizers: one class for each optimizer record of the C++ library, and the base class for
+optimizers that users write. State lives in C++ and is seen here as Parameters
+("moment1.conv.weight")."""
 
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
@@ -52,7 +53,12 @@ def _groups_of(parameters, owner):
         if not params:
             raise ValueError(f"{owner}: a parameter group is empty")
         groups.append(
-            (params, group.get("lr"), group.get("weight_decay"), group.get("grad_centralization", False))
+            (
+                params,
+                group.get("lr"),
+                group.get("weight_decay"),
+                group.get("grad_centralization", False),
+            )
         )
     return groups, order, True
 
@@ -62,10 +68,10 @@ class Optimizer(Cell):
     super().__init__(learning_rate, params, ...) and writes construct(gradients).
 
     learning_rate: a number, a list with one number a step (the last holds on), a tensor, or a
-    LearningRateSchedule. parameters: Parameters, or groups as dicts with keys params, lr, weight_decay,
-    grad_centralization; {"order_params": list} sets the order. weight_decay: added to gradients as
-    weight_decay * parameter; without groups, parameters with "beta" or "gamma" in their names are left
-    out. loss_scale: gradients are divided by it.
+    LearningRateSchedule. parameters: Parameters, or groups as dicts with keys params, lr,
+    weight_decay, grad_centralization; {"order_params": list} sets the order. weight_decay: added to
+    gradients as weight_decay * parameter; without groups, parameters with "beta" or "gamma" in
+    their names are left out. loss_scale: gradients are divided by it.
     """
 
     @entry
@@ -109,7 +115,9 @@ class Optimizer(Cell):
         rates = self.learning_rate
         for rate in rates if isinstance(rates, tuple) else (rates,):
             if not isinstance(rate, Parameter):
-                raise TypeError(f"{self.cls_name}: the learning rate is a schedule; it cannot be assigned")
+                raise TypeError(
+                    f"{self.cls_name}: the learning rate is a schedule; it cannot be assigned"
+                )
             rate.set_data(value if isinstance(value, Tensor) else Tensor(value, rate.dtype))
 
     def __setattr__(self, name, value):
@@ -147,8 +155,8 @@ class Optimizer(Cell):
         return gradients
 
     def get_lr(self):
-        """The learning rate of this step: a tensor, or a tuple with one for each parameter when groups
-        have their own. For optimizers that users write it counts the step."""
+        """The learning rate of this step: a tensor, or a tuple with one for each parameter when
+        groups have their own. For optimizers that users write it counts the step."""
         rates = self._optimizer.learning_rates()
         if type(self).construct is not _RecordOptimizer.construct:
             self._optimizer.advance()
@@ -229,7 +237,9 @@ def _make_class(record):
     def __init__(self, params, *args, **kwargs):
         for extra in ("use_lazy", "use_offload"):
             if name == "Adam" and kwargs.pop(extra, False):
-                raise NotImplementedError(f"Adam: {extra}=True is not supported; gradients are dense")
+                raise NotImplementedError(
+                    f"Adam: {extra}=True is not supported; gradients are dense"
+                )
         Cell.__init__(self, auto_prefix=False)
         self._make(name, params, args, kwargs)
         given = {**{n: d for n, _, d in record["args"]}, **dict(zip(names, args)), **kwargs}
@@ -239,7 +249,8 @@ def _make_class(record):
 
     members = {
         "__init__": __init__,
-        "__doc__": "params: Parameters, or groups of them as in Optimizer.\n" + documentation(record),
+        "__doc__": "params: Parameters, or groups of them as in Optimizer.\n"
+        + documentation(record),
         "__module__": "mycel.nn",
         "__signature__": signature_of(record["args"], "params"),
         "_record": record,
@@ -252,9 +263,10 @@ globals().update(classes)
 
 
 class LARS(Optimizer):
-    """Layer-wise adaptive rate scaling around another optimizer: where lars_filter(parameter) holds, the
-    gradient becomes coefficient * |p| / (|g| + weight_decay |p| + epsilon) * (g + weight_decay p), with the
-    factor at most 1 of the learning rate when use_clip. Source: You, Gitman and Ginsburg 2017.
+    """Layer-wise adaptive rate scaling around another optimizer: where lars_filter(parameter)
+    holds, the gradient becomes coefficient * |p| / (|g| + weight_decay |p| + epsilon) * (g +
+    weight_decay p), with the factor at most 1 of the learning rate when use_clip. Source: You,
+    Gitman and Ginsburg 2017.
 
     optimizer: the one that updates; its weight decay is applied here.
     """
@@ -268,7 +280,9 @@ class LARS(Optimizer):
         if epsilon <= 0 or coefficient <= 0:
             raise ValueError("LARS: 'epsilon' and 'coefficient' must be positive")
         fields = self.__dict__
-        fields.update(epsilon=float(epsilon), coefficient=float(coefficient), use_clip=bool(use_clip))
+        fields.update(
+            epsilon=float(epsilon), coefficient=float(coefficient), use_clip=bool(use_clip)
+        )
         fields["opt"] = optimizer
         self._cells["opt"] = optimizer
         for name in ("parameters", "is_group", "is_group_lr", "dynamic_lr", "_optimizer"):

@@ -31,7 +31,8 @@ class WithLossCell(Cell):
 
 
 class WithEvalCell(Cell):
-    """(loss, outputs, label) of a batch. add_cast_fp32: outputs are cast to float32 before the loss."""
+    """(loss, outputs, label) of a batch. add_cast_fp32: outputs are cast to float32 before the
+    loss."""
 
     @entry
     def __init__(self, network, loss_fn, add_cast_fp32=False):
@@ -60,8 +61,9 @@ def _identity(grads):
 
 
 class TrainOneStepCell(Cell):
-    """One training step: the network's loss, its gradients times sens, the optimizer's update. Gives the
-    loss. Subclasses may use self.grad, self.weights, self.grad_reducer and self.optimizer."""
+    """One training step: the network's loss, its gradients times sens, the optimizer's update.
+    Gives the loss. Subclasses may use self.grad, self.weights, self.grad_reducer and
+    self.optimizer."""
 
     @entry
     def __init__(self, network, optimizer, sens=1.0):
@@ -108,8 +110,9 @@ class TrainOneStepCell(Cell):
 
 
 class WithGradCell(Cell):
-    """The gradients of loss_fn(network(data), label), or of network(*inputs) without a loss, with respect to
-    the network's trainable parameters. sens: factor or tensor that gradients start from (ones)."""
+    """The gradients of loss_fn(network(data), label), or of network(*inputs) without a loss, with
+    respect to the network's trainable parameters. sens: factor or tensor that gradients start from
+    (ones)."""
 
     @entry
     def __init__(self, network, loss_fn=None, sens=None):
@@ -129,9 +132,9 @@ class WithGradCell(Cell):
 
 
 class ForwardValueAndGrad(Cell):
-    """(result, gradients) of a network. weights: parameters to differentiate with get_by_list; get_all: also
-    with respect to all inputs; neither: with respect to the first input. sens_param: the last input is the
-    gradient of the result."""
+    """(result, gradients) of a network. weights: parameters to differentiate with get_by_list;
+    get_all: also with respect to all inputs; neither: with respect to the first input. sens_param:
+    the last input is the gradient of the result."""
 
     @entry
     def __init__(self, network, weights=None, get_all=False, get_by_list=False, sens_param=False):
@@ -146,7 +149,11 @@ class ForwardValueAndGrad(Cell):
         if isinstance(weights, Parameter):
             weights = [weights]
         self.__dict__["weights"] = ParameterTuple(weights) if weights is not None else None
-        self.get_all, self.get_by_list, self.sens_param = bool(get_all), bool(get_by_list), bool(sens_param)
+        self.get_all, self.get_by_list, self.sens_param = (
+            bool(get_all),
+            bool(get_by_list),
+            bool(sens_param),
+        )
         self.grad = GradOperation(get_all=get_all, get_by_list=get_by_list, sens_param=sens_param)
 
     def construct(self, *inputs):
@@ -169,10 +176,11 @@ def _closed(value):
 
 
 class TrainOneStepWithLossScaleCell(TrainOneStepCell):
-    """A training step whose loss is scaled so that float16 gradients do not vanish. Gives (loss, overflow,
-    scale). Parameters stay as they are when a gradient is infinite or not a number.
+    """A training step whose loss is scaled so that float16 gradients do not vanish. Gives (loss,
+    overflow, scale). Parameters stay as they are when a gradient is infinite or not a number.
 
-    scale_sense: a tensor with the scale, or a cell such as DynamicLossScaleUpdateCell that holds it.
+    scale_sense: a tensor with the scale, or a cell such as DynamicLossScaleUpdateCell that holds
+    it.
     """
 
     @entry
@@ -182,7 +190,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         if isinstance(scale_sense, Cell):
             self.scaling_func = scale_sense
             self.scale_sense = Parameter(
-                Tensor(scale_sense.get_loss_scale(), mstype.float32), name="scale_sense", requires_grad=False
+                Tensor(scale_sense.get_loss_scale(), mstype.float32),
+                name="scale_sense",
+                requires_grad=False,
             )
         elif isinstance(scale_sense, Tensor):
             if scale_sense.shape not in ((), (1,)):
@@ -198,7 +208,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     def set_sense_scale(self, sens):
         """Sets the scale, where no cell decides it."""
         if self.scaling_func is not None or not isinstance(sens, Tensor):
-            raise TypeError(f"{self.cls_name}: the scale can be set to a Tensor when no cell decides it")
+            raise TypeError(
+                f"{self.cls_name}: the scale can be set to a Tensor when no cell decides it"
+            )
         self.scale_sense.set_data(sens)
 
     def start_overflow_check(self, pre_cond, compute_input):
@@ -290,7 +302,9 @@ class ParameterUpdate(Cell):
     def __init__(self, param):
         super().__init__(auto_prefix=False)
         if not isinstance(param, Parameter):
-            raise TypeError(f"ParameterUpdate: a Parameter was expected, got {type(param).__name__}")
+            raise TypeError(
+                f"ParameterUpdate: a Parameter was expected, got {type(param).__name__}"
+            )
         self._param = param
 
     def construct(self, x):
@@ -299,8 +313,8 @@ class ParameterUpdate(Cell):
 
 
 class Jvp(Cell):
-    """(result, its derivative in a direction) of a function or network: Jvp(fn)(*inputs, v), v one tensor or
-    a tuple with one per input."""
+    """(result, its derivative in a direction) of a function or network: Jvp(fn)(*inputs, v), v one
+    tensor or a tuple with one per input."""
 
     @entry
     def __init__(self, fn):
@@ -315,7 +329,8 @@ class Jvp(Cell):
 
 
 class Vjp(Cell):
-    """(result, gradients) of a function or network: Vjp(fn)(*inputs, v), v the gradient of the result."""
+    """(result, gradients) of a function or network: Vjp(fn)(*inputs, v), v the gradient of the
+    result."""
 
     @entry
     def __init__(self, fn):
@@ -332,16 +347,20 @@ class Vjp(Cell):
 
 
 class TimeDistributed(Cell):
-    """A layer applied to every step of a dim: inputs are cut along time_axis, the results stacked along it.
+    """A layer applied to every step of a dim: inputs are cut along time_axis, the results stacked
+    along it.
 
-    reshape_with_axis: instead, time_axis is merged with this axis for one call and split again after.
+    reshape_with_axis: instead, time_axis is merged with this axis for one call and split again
+    after.
     """
 
     @entry
     def __init__(self, layer, time_axis, reshape_with_axis=None):
         super().__init__()
         if not callable(layer):
-            raise TypeError(f"TimeDistributed: 'layer' must be callable, got {type(layer).__name__}")
+            raise TypeError(
+                f"TimeDistributed: 'layer' must be callable, got {type(layer).__name__}"
+            )
         self.layer, self.time_axis, self.reshape_with_axis = layer, time_axis, reshape_with_axis
 
     def construct(self, inputs):
@@ -368,7 +387,9 @@ class DistributedGradReducer(Cell):
     def __init__(self, parameters, mean=None, degree=None, fusion_type=1, group="hccl_world_group"):
         super().__init__(auto_prefix=False)
         if degree not in (None, 1):
-            raise NotImplementedError("DistributedGradReducer: this process has one device; degree must be 1")
+            raise NotImplementedError(
+                "DistributedGradReducer: this process has one device; degree must be 1"
+            )
 
     def construct(self, grads):
         return grads

@@ -2,6 +2,7 @@
 
 #include "ir/loop_rule.h"
 #include "loops/elementwise.h"
+#include "loops/expr.h"
 #include "loops/interpret.h"
 #include "loops/jit.h"
 
@@ -22,11 +23,9 @@ std::vector<int> present_buffers(const Problem& p) {
 
 class JitKernel final : public Prepared {
  public:
-  JitKernel(const Problem& p, const loops::Nest& nest)
-      : launch_(loops::launch(nest)), elementwise_(p.op.def.scalar.set() && !p.op.def.loops) {
-    for (const ir::Type* t : p.in) {
-      same_size_.push_back(t && t->shape == p.out[0].shape && size_of(t->dtype) == size_of(p.out[0].dtype));
-    }
+  JitKernel(const Problem& p, const loops::Nest& nest) : launch_(loops::launch(nest)) {
+    size_t buffer = 0;  // absent operands have none
+    for (const ir::Type* t : p.in) in_place_.push_back(t && nest.impl().in_place[buffer++]);
     present_ = present_buffers(p);
   }
   void run(void* const* buffers) const override {
@@ -35,14 +34,12 @@ class JitKernel final : public Prepared {
     for (int i : present_) packed.push_back(buffers[i]);
     launch_.run(packed.data());
   }
-  // An elementwise kernel reads each element before it writes it.
-  bool can_alias(int operand) const override { return elementwise_ && same_size_[operand]; }
+  bool can_alias(int operand) const override { return in_place_[operand]; }
   const char* implementation() const override { return "loops"; }
 
  private:
   loops::Launch launch_;
-  bool elementwise_;
-  std::vector<bool> same_size_;
+  std::vector<bool> in_place_;  // per operand: the nest reads each element before it writes it
   std::vector<int> present_;  // empty: all
 };
 

@@ -23,18 +23,21 @@ constexpr LayerDef kSigmoid = plain<ops::sigmoid>("Sigmoid", "1 / (1 + exp(-x)).
 constexpr LayerDef kTanh = plain<ops::tanh>("Tanh", "tanh(x).");
 constexpr LayerDef kSiLU = plain<ops::silu>("SiLU", "x * sigmoid(x) (Hendrycks and Gimpel 2016).");
 constexpr LayerDef kMish = plain<ops::mish>("Mish", "x * tanh(log(1 + exp(x))) (Misra 2019).");
-constexpr LayerDef kHSwish = plain<ops::hardswish>("HSwish", "x * min(max(x + 3, 0), 6) / 6 (Howard et al. 2019).");
+constexpr LayerDef kHSwish =
+    plain<ops::hardswish>("HSwish", "x * min(max(x + 3, 0), 6) / 6 (Howard et al. 2019).");
 constexpr LayerDef kHSigmoid = plain<ops::hardsigmoid>("HSigmoid", "min(max(x + 3, 0), 6) / 6.");
 constexpr LayerDef kSoftsign = plain<ops::softsign>("Softsign", "x / (1 + |x|).");
 constexpr LayerDef kTanhshrink = plain<ops::tanhshrink>("Tanhshrink", "x - tanh(x).");
 constexpr LayerDef kLogSigmoid = plain<ops::logsigmoid>("LogSigmoid", "log(1 / (1 + exp(-x))).");
-constexpr LayerDef kFastGelu = plain<ops::fast_gelu>("FastGelu", "x / (1 + exp(-1.702 |x|)) * exp(0.851 (x - |x|)).");
-constexpr LayerDef kSeLU =
-    plain<ops::selu>("SeLU", "scale * (x where x > 0, else alpha * (exp(x) - 1)) (Klambauer et al. 2017).");
+constexpr LayerDef kFastGelu =
+    plain<ops::fast_gelu>("FastGelu", "x / (1 + exp(-1.702 |x|)) * exp(0.851 (x - |x|)).");
+constexpr LayerDef kSeLU = plain<ops::selu>(
+    "SeLU", "scale * (x where x > 0, else alpha * (exp(x) - 1)) (Klambauer et al. 2017).");
 
 constexpr LayerDef kGELU = check({
     .name = "GELU",
-    .doc = "x * P(X <= x) for a standard normal X; approximate uses the tanh formula (Hendrycks and Gimpel 2016).",
+    .doc = "x * P(X <= x) for a standard normal X; approximate uses the tanh formula (Hendrycks "
+           "and Gimpel 2016).",
     .args = {"approximate: bool = True"},
     .setup = [](Layer& l) { l.keep(std::string(l.args.boolean("approximate") ? "tanh" : "none")); },
     .construct = [](Layer& l, Inputs x) { return ops::gelu(x[0], l.kept<std::string>()); },
@@ -50,22 +53,26 @@ consteval LayerDef with_number(const char* name, const char* doc, const char* ar
                 .construct = [](Layer& l, Inputs x) { return f(x[0], l.kept<double>()); }});
 }
 
-constexpr LayerDef kELU = with_number<ops::elu>("ELU", "x where x > 0, else alpha * (exp(x) - 1) (Clevert et al. 2016).",
-                                                "alpha: float = 1.0");
-constexpr LayerDef kCELU =
-    with_number<ops::celu>("CELU", "max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0) (Barron 2017).", "alpha: float = 1.0");
-constexpr LayerDef kLeakyReLU =
-    with_number<ops::leaky_relu>("LeakyReLU", "x where x >= 0, else alpha * x.", "alpha: float = 0.2");
-constexpr LayerDef kHShrink = with_number<ops::hardshrink>("HShrink", "x where |x| > lambd, else 0.", "lambd: float = 0.5");
-constexpr LayerDef kSoftShrink =
-    with_number<ops::softshrink>("SoftShrink", "sign(x) * max(|x| - lambd, 0).", "lambd: float = 0.5");
+constexpr LayerDef kELU = with_number<ops::elu>(
+    "ELU", "x where x > 0, else alpha * (exp(x) - 1) (Clevert et al. 2016).", "alpha: float = 1.0");
+constexpr LayerDef kCELU = with_number<ops::celu>(
+    "CELU", "max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0) (Barron 2017).",
+    "alpha: float = 1.0");
+constexpr LayerDef kLeakyReLU = with_number<ops::leaky_relu>(
+    "LeakyReLU", "x where x >= 0, else alpha * x.", "alpha: float = 0.2");
+constexpr LayerDef kHShrink =
+    with_number<ops::hardshrink>("HShrink", "x where |x| > lambd, else 0.", "lambd: float = 0.5");
+constexpr LayerDef kSoftShrink = with_number<ops::softshrink>(
+    "SoftShrink", "sign(x) * max(|x| - lambd, 0).", "lambd: float = 0.5");
 
 constexpr LayerDef kHardtanh = check({
     .name = "Hardtanh",
     .doc = "min(max(x, min_val), max_val).",
     .args = {"min_val: float = -1.0", "max_val: float = 1.0"},
     .construct =
-        [](Layer& l, Inputs x) { return ops::hardtanh(x[0], l.args.real("min_val"), l.args.real("max_val")); },
+        [](Layer& l, Inputs x) {
+          return ops::hardtanh(x[0], l.args.real("min_val"), l.args.real("max_val"));
+        },
 });
 
 constexpr LayerDef kThreshold = check({
@@ -73,23 +80,24 @@ constexpr LayerDef kThreshold = check({
     .doc = "x where x > threshold, else value.",
     .args = {"threshold: float", "value: float"},
     .construct =
-        [](Layer& l, Inputs x) { return ops::threshold(x[0], l.args.real("threshold"), l.args.real("value")); },
+        [](Layer& l, Inputs x) {
+          return ops::threshold(x[0], l.args.real("threshold"), l.args.real("value"));
+        },
 });
 
 constexpr LayerDef kPReLU = check({
     .name = "PReLU",
-    .doc = "x where x >= 0, else w * x with a learned w per channel (dim 1), or one for all (He et al. 2015).",
+    .doc = "x where x >= 0, else w * x with a learned w per channel (dim 1), or one for all (He et "
+           "al. 2015).",
     .args = {"channel: int = 1", "w: init = 0.25"},
-    .setup =
-        [](Layer& l) {
-          l.add("w", Shape{l.args.positive("channel")}, l.args.init("w"));
-        },
+    .setup = [](Layer& l) { l.add("w", Shape{l.args.positive("channel")}, l.args.init("w")); },
     .construct = [](Layer& l, Inputs x) { return ops::prelu(x[0], l.value("w")); },
 });
 
 constexpr LayerDef kRReLU = check({
     .name = "RReLU",
-    .doc = "x where x >= 0, else a * x; a is drawn from [lower, upper) per element while training and is their mean "
+    .doc = "x where x >= 0, else a * x; a is drawn from [lower, upper) per element while training "
+           "and is their mean "
            "otherwise (Xu et al. 2015).",
     .args = {"lower: float = 0.125", "upper: float = 0.3333333333333333"},
     .setup =
@@ -154,14 +162,34 @@ constexpr LayerDef kSoftmax2d = check({
 });
 
 const std::map<std::string, const char*>& names() {
-  static const std::map<std::string, const char*> table = {
-      {"celu", "CELU"},           {"elu", "ELU"},           {"fast_gelu", "FastGelu"}, {"fastgelu", "FastGelu"},
-      {"gelu", "GELU"},           {"glu", "GLU"},           {"hardtanh", "Hardtanh"},  {"hshrink", "HShrink"},
-      {"hsigmoid", "HSigmoid"},   {"hswish", "HSwish"},     {"leakyrelu", "LeakyReLU"}, {"logsigmoid", "LogSigmoid"},
-      {"logsoftmax", "LogSoftmax"}, {"mish", "Mish"},       {"prelu", "PReLU"},        {"relu", "ReLU"},
-      {"relu6", "ReLU6"},         {"rrelu", "RReLU"},       {"selu", "SeLU"},          {"sigmoid", "Sigmoid"},
-      {"silu", "SiLU"},           {"softmax", "Softmax"},   {"softmax2d", "Softmax2d"}, {"softmin", "Softmin"},
-      {"softshrink", "SoftShrink"}, {"softsign", "Softsign"}, {"tanh", "Tanh"},        {"tanhshrink", "Tanhshrink"}};
+  static const std::map<std::string, const char*> table = {{"celu", "CELU"},
+                                                           {"elu", "ELU"},
+                                                           {"fast_gelu", "FastGelu"},
+                                                           {"fastgelu", "FastGelu"},
+                                                           {"gelu", "GELU"},
+                                                           {"glu", "GLU"},
+                                                           {"hardtanh", "Hardtanh"},
+                                                           {"hshrink", "HShrink"},
+                                                           {"hsigmoid", "HSigmoid"},
+                                                           {"hswish", "HSwish"},
+                                                           {"leakyrelu", "LeakyReLU"},
+                                                           {"logsigmoid", "LogSigmoid"},
+                                                           {"logsoftmax", "LogSoftmax"},
+                                                           {"mish", "Mish"},
+                                                           {"prelu", "PReLU"},
+                                                           {"relu", "ReLU"},
+                                                           {"relu6", "ReLU6"},
+                                                           {"rrelu", "RReLU"},
+                                                           {"selu", "SeLU"},
+                                                           {"sigmoid", "Sigmoid"},
+                                                           {"silu", "SiLU"},
+                                                           {"softmax", "Softmax"},
+                                                           {"softmax2d", "Softmax2d"},
+                                                           {"softmin", "Softmin"},
+                                                           {"softshrink", "SoftShrink"},
+                                                           {"softsign", "Softsign"},
+                                                           {"tanh", "Tanh"},
+                                                           {"tanhshrink", "Tanhshrink"}};
   return table;
 }
 
@@ -185,10 +213,11 @@ CellPtr make_activation(const std::string& name) {
 }
 
 LayerDefs activation_layers() {
-  return {&kReLU,      &kReLU6,      &kSigmoid,    &kTanh,      &kSiLU,    &kMish,       &kHSwish,
-          &kHSigmoid,  &kSoftsign,   &kTanhshrink, &kLogSigmoid, &kFastGelu, &kSeLU,     &kGELU,
-          &kELU,       &kCELU,       &kLeakyReLU,  &kHShrink,   &kSoftShrink, &kHardtanh, &kThreshold,
-          &kPReLU,     &kRReLU,      &kGLU,        &kSoftmax,   &kLogSoftmax, &kSoftmin,  &kSoftmax2d};
+  return {&kReLU,       &kReLU6,      &kSigmoid,   &kTanh,       &kSiLU,       &kMish,
+          &kHSwish,     &kHSigmoid,   &kSoftsign,  &kTanhshrink, &kLogSigmoid, &kFastGelu,
+          &kSeLU,       &kGELU,       &kELU,       &kCELU,       &kLeakyReLU,  &kHShrink,
+          &kSoftShrink, &kHardtanh,   &kThreshold, &kPReLU,      &kRReLU,      &kGLU,
+          &kSoftmax,    &kLogSoftmax, &kSoftmin,   &kSoftmax2d};
 }
 
 }  // namespace mycel::nn

@@ -1,4 +1,5 @@
-// Ops that layers call beside the generated functions: internal ones by name, and forms of several ops.
+// Ops that layers call beside the generated functions: internal ones by name, and forms of several
+// ops.
 #pragma once
 
 #include "mycel/ops.h"
@@ -6,10 +7,12 @@
 
 namespace mycel::nn {
 
-inline Tensor run_op(const char* name, std::initializer_list<Tensor> in, const ir::Attrs& attrs = {}) {
+inline Tensor run_op(const char* name, std::initializer_list<Tensor> in,
+                     const ir::Attrs& attrs = {}) {
   return runtime::call1(ir::op_named(name), in, attrs);
 }
-inline Tensors run_ops(const char* name, std::initializer_list<Tensor> in, const ir::Attrs& attrs = {}) {
+inline Tensors run_ops(const char* name, std::initializer_list<Tensor> in,
+                       const ir::Attrs& attrs = {}) {
   return runtime::call(ir::op_named(name), std::span<const Tensor>(in.begin(), in.size()), attrs);
 }
 // Softmax over several dims at once; one dim is the op.

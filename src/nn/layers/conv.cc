@@ -18,7 +18,8 @@ struct Channels {
   int64_t in, out, groups;
 };
 Channels channels_of(Layer& l) {
-  Channels c{l.args.positive("in_channels"), l.args.positive("out_channels"), l.args.positive("group")};
+  Channels c{l.args.positive("in_channels"), l.args.positive("out_channels"),
+             l.args.positive("group")};
   if (c.in % c.groups || c.out % c.groups) {
     l.fail("'group' {} must divide 'in_channels' {} and 'out_channels' {}", c.groups, c.in, c.out);
   }
@@ -43,7 +44,8 @@ void check_padding(Layer& l, int spatial) {
     l.fail("'padding' must be one number or {}, got {}", 2 * spatial, l.args.attr("padding").str());
   }
   if (any && l.args.string("pad_mode") != "pad") {
-    l.fail("'padding' {} needs pad_mode 'pad', got '{}'", l.args.attr("padding").str(), l.args.string("pad_mode"));
+    l.fail("'padding' {} needs pad_mode 'pad', got '{}'", l.args.attr("padding").str(),
+           l.args.string("pad_mode"));
   }
 }
 
@@ -90,7 +92,8 @@ void setup_transposed(Layer& l) {
   add_weights(l, shape, c);
   ir::Attr extra = int64_t{0};
   if (l.args.signature().index("output_padding") >= 0) extra = l.args.attr("output_padding");
-  static const char* const names[] = {"", "conv1d_transpose", "conv2d_transpose", "conv3d_transpose"};
+  static const char* const names[] = {"", "conv1d_transpose", "conv2d_transpose",
+                                      "conv3d_transpose"};
   l.keep(Convolution{&ir::op_named(names[spatial]),
                      {l.args.attr("stride"), l.args.attr("pad_mode"), l.args.attr("padding"),
                       l.args.attr("dilation"), c.groups, extra},
@@ -119,68 +122,80 @@ constexpr const char* kPadMode = "pad_mode: str(same|valid|pad) = same";
 
 constexpr LayerDef kConv1d = check({
     .name = "Conv1d",
-    .doc = "Cross-correlation along the last dim. x: [n, in, l], y: [n, out, l']; weight: [out, in / group, 1, k].",
-    .args = {"in_channels: int", "out_channels: int", "kernel_size: int[1]", "stride: int[1] = 1", kPadMode,
-             "padding: int[] = 0", "dilation: int[1] = 1", "group: int = 1", "has_bias: bool = False",
-             "weight_init: init = normal", "bias_init: init = zeros"},
+    .doc = "Cross-correlation along the last dim. x: [n, in, l], y: [n, out, l']; weight: [out, in "
+           "/ group, 1, k].",
+    .args = {"in_channels: int", "out_channels: int", "kernel_size: int[1]", "stride: int[1] = 1",
+             kPadMode, "padding: int[] = 0", "dilation: int[1] = 1", "group: int = 1",
+             "has_bias: bool = False", "weight_init: init = normal", "bias_init: init = zeros"},
     .setup = setup_conv<1>,
     .construct = convolve,
 });
 
 constexpr LayerDef kConv2d = check({
     .name = "Conv2d",
-    .doc = "Cross-correlation over the last two dims. x: [n, in, h, w] (NHWC: [n, h, w, in]), y alike with out channels; "
-           "weight: [out, in / group, kh, kw] (NHWC: [out, kh, kw, in / group]). Size: pad_mode same: h / stride rounded "
-           "up; valid and pad: (h + pad - dilation (k - 1) - 1) / stride + 1. padding: one number or (top, bottom, left, "
+    .doc = "Cross-correlation over the last two dims. x: [n, in, h, w] (NHWC: [n, h, w, in]), y "
+           "alike with out channels; "
+           "weight: [out, in / group, kh, kw] (NHWC: [out, kh, kw, in / group]). Size: pad_mode "
+           "same: h / stride rounded "
+           "up; valid and pad: (h + pad - dilation (k - 1) - 1) / stride + 1. padding: one number "
+           "or (top, bottom, left, "
            "right).",
-    .args = {"in_channels: int", "out_channels: int", "kernel_size: int[2]", "stride: int[2] = 1", kPadMode,
-             "padding: int[] = 0", "dilation: int[2] = 1", "group: int = 1", "has_bias: bool = False",
-             "weight_init: init = normal", "bias_init: init = zeros", "data_format: str(NCHW|NHWC) = NCHW"},
+    .args = {"in_channels: int", "out_channels: int", "kernel_size: int[2]", "stride: int[2] = 1",
+             kPadMode, "padding: int[] = 0", "dilation: int[2] = 1", "group: int = 1",
+             "has_bias: bool = False", "weight_init: init = normal", "bias_init: init = zeros",
+             "data_format: str(NCHW|NHWC) = NCHW"},
     .setup = setup_conv<2>,
     .construct = convolve,
 });
 
 constexpr LayerDef kConv3d = check({
     .name = "Conv3d",
-    .doc = "Cross-correlation over the last three dims. x: [n, in, d, h, w]; weight: [out, in / group, kd, kh, kw]; sizes "
+    .doc = "Cross-correlation over the last three dims. x: [n, in, d, h, w]; weight: [out, in / "
+           "group, kd, kh, kw]; sizes "
            "as Conv2d; padding: one number or (head, tail, top, bottom, left, right).",
-    .args = {"in_channels: int", "out_channels: int", "kernel_size: int[3]", "stride: int[3] = 1", kPadMode,
-             "padding: int[] = 0", "dilation: int[3] = 1", "group: int = 1", "has_bias: bool = False",
-             "weight_init: init = normal", "bias_init: init = zeros", "data_format: str(NCDHW) = NCDHW"},
+    .args = {"in_channels: int", "out_channels: int", "kernel_size: int[3]", "stride: int[3] = 1",
+             kPadMode, "padding: int[] = 0", "dilation: int[3] = 1", "group: int = 1",
+             "has_bias: bool = False", "weight_init: init = normal", "bias_init: init = zeros",
+             "data_format: str(NCDHW) = NCDHW"},
     .setup = setup_conv<3>,
     .construct = convolve,
 });
 
 constexpr LayerDef kConv1dTranspose = check({
     .name = "Conv1dTranspose",
-    .doc = "Transposed convolution (the gradient of Conv1d's operand) along the last dim. weight: [in, out / group, 1, k]; "
+    .doc = "Transposed convolution (the gradient of Conv1d's operand) along the last dim. weight: "
+           "[in, out / group, 1, k]; "
            "sizes as Conv2dTranspose.",
-    .args = {"in_channels: int", "out_channels: int", "kernel_size: int[1]", "stride: int[1] = 1", kPadMode,
-             "padding: int[] = 0", "dilation: int[1] = 1", "group: int = 1", "has_bias: bool = False",
-             "weight_init: init = normal", "bias_init: init = zeros"},
+    .args = {"in_channels: int", "out_channels: int", "kernel_size: int[1]", "stride: int[1] = 1",
+             kPadMode, "padding: int[] = 0", "dilation: int[1] = 1", "group: int = 1",
+             "has_bias: bool = False", "weight_init: init = normal", "bias_init: init = zeros"},
     .setup = setup_transposed<1>,
     .construct = convolve,
 });
 
 constexpr LayerDef kConv2dTranspose = check({
     .name = "Conv2dTranspose",
-    .doc = "Transposed convolution (the gradient of Conv2d's operand). x: [n, in, h, w], y: [n, out, h', w']; weight: [in, "
-           "out / group, kh, kw]. h': same: h * stride; valid: h * stride + max(dilation (k - 1) + 1 - stride, 0); pad: (h "
+    .doc = "Transposed convolution (the gradient of Conv2d's operand). x: [n, in, h, w], y: [n, "
+           "out, h', w']; weight: [in, "
+           "out / group, kh, kw]. h': same: h * stride; valid: h * stride + max(dilation (k - 1) + "
+           "1 - stride, 0); pad: (h "
            "- 1) stride - pad + dilation (k - 1) + 1 + output_padding.",
-    .args = {"in_channels: int", "out_channels: int", "kernel_size: int[2]", "stride: int[2] = 1", kPadMode,
-             "padding: int[] = 0", "output_padding: int[2] = 0", "dilation: int[2] = 1", "group: int = 1",
-             "has_bias: bool = False", "weight_init: init = normal", "bias_init: init = zeros"},
+    .args = {"in_channels: int", "out_channels: int", "kernel_size: int[2]", "stride: int[2] = 1",
+             kPadMode, "padding: int[] = 0", "output_padding: int[2] = 0", "dilation: int[2] = 1",
+             "group: int = 1", "has_bias: bool = False", "weight_init: init = normal",
+             "bias_init: init = zeros"},
     .setup = setup_transposed<2>,
     .construct = convolve,
 });
 
 constexpr LayerDef kConv3dTranspose = check({
     .name = "Conv3dTranspose",
-    .doc = "Transposed convolution over three dims: as Conv2dTranspose. weight: [in, out / group, kd, kh, kw].",
-    .args = {"in_channels: int", "out_channels: int", "kernel_size: int[3]", "stride: int[3] = 1", kPadMode,
-             "padding: int[] = 0", "dilation: int[3] = 1", "group: int = 1", "output_padding: int[3] = 0",
-             "has_bias: bool = False", "weight_init: init = normal", "bias_init: init = zeros",
-             "data_format: str(NCDHW) = NCDHW"},
+    .doc = "Transposed convolution over three dims: as Conv2dTranspose. weight: [in, out / group, "
+           "kd, kh, kw].",
+    .args = {"in_channels: int", "out_channels: int", "kernel_size: int[3]", "stride: int[3] = 1",
+             kPadMode, "padding: int[] = 0", "dilation: int[3] = 1", "group: int = 1",
+             "output_padding: int[3] = 0", "has_bias: bool = False", "weight_init: init = normal",
+             "bias_init: init = zeros", "data_format: str(NCDHW) = NCDHW"},
     .setup = setup_transposed<3>,
     .construct = convolve,
 });

@@ -12,7 +12,10 @@ constexpr LayerDef kPixelShuffle = check({
     .args = {"upscale_factor: int"},
     .in = {"input"},
     .setup = [](Layer& l) { l.args.positive("upscale_factor"); },
-    .construct = [](Layer& l, Inputs x) { return ops::pixel_shuffle(x[0], l.args.integer("upscale_factor")); },
+    .construct =
+        [](Layer& l, Inputs x) {
+          return ops::pixel_shuffle(x[0], l.args.integer("upscale_factor"));
+        },
 });
 constexpr LayerDef kPixelUnshuffle = check({
     .name = "PixelUnshuffle",
@@ -20,19 +23,24 @@ constexpr LayerDef kPixelUnshuffle = check({
     .args = {"downscale_factor: int"},
     .in = {"input"},
     .setup = [](Layer& l) { l.args.positive("downscale_factor"); },
-    .construct = [](Layer& l, Inputs x) { return ops::pixel_unshuffle(x[0], l.args.integer("downscale_factor")); },
+    .construct =
+        [](Layer& l, Inputs x) {
+          return ops::pixel_unshuffle(x[0], l.args.integer("downscale_factor"));
+        },
 });
 
 constexpr LayerDef kChannelShuffle = check({
     .name = "ChannelShuffle",
-    .doc = "Channels (dim 1) dealt out over groups: [n, g k, ...] read as [n, g, k], turned to [n, k, g] (Zhang et al. 2018).",
+    .doc = "Channels (dim 1) dealt out over groups: [n, g k, ...] read as [n, g, k], turned to [n, "
+           "k, g] (Zhang et al. 2018).",
     .args = {"groups: int"},
     .setup = [](Layer& l) { l.args.positive("groups"); },
     .construct =
         [](Layer& l, Inputs in) {
           const Tensor& x = in[0];
           int64_t g = l.args.integer("groups");
-          if (x.rank() < 3 || x.dim(1) % g) l.fail("x must be [n, c, ...] with c a multiple of {}, got {}", g, x.describe());
+          if (x.rank() < 3 || x.dim(1) % g)
+            l.fail("x must be [n, c, ...] with c a multiple of {}, got {}", g, x.describe());
           std::vector<int64_t> shape(x.shape().begin(), x.shape().end());
           Tensor dealt = ops::reshape(x, {x.dim(0), g, x.dim(1) / g, -1});
           return ops::reshape(ops::transpose(dealt, ir::Attr(ir::Attr::Ints{0, 2, 1, 3})), shape);
@@ -41,7 +49,8 @@ constexpr LayerDef kChannelShuffle = check({
 
 constexpr LayerDef kImageGradients = check({
     .name = "ImageGradients",
-    .doc = "Differences of neighbouring pixels of images [n, c, h, w]: dy along h and dx along w, 0 in the last row or column.",
+    .doc = "Differences of neighbouring pixels of images [n, c, h, w]: dy along h and dx along w, "
+           "0 in the last row or column.",
     .in = {"images"},
     .construct =
         [](Layer& l, Inputs in) {
@@ -63,17 +72,23 @@ constexpr LayerDef kCentralCrop = check({
     .construct =
         [](Layer& l, Inputs in) {
           const Tensor& x = in[0];
-          if (x.rank() != 3 && x.rank() != 4) l.fail("image must be [c, h, w] or [n, c, h, w], got {}", x.describe());
+          if (x.rank() != 3 && x.rank() != 4)
+            l.fail("image must be [c, h, w] or [n, c, h, w], got {}", x.describe());
           double share = l.args.real("central_fraction");
-          auto start = [&](int64_t n) { return static_cast<int64_t>((static_cast<double>(n) - static_cast<double>(n) * share) / 2); };
+          auto start = [&](int64_t n) {
+            return static_cast<int64_t>((static_cast<double>(n) - static_cast<double>(n) * share) /
+                                        2);
+          };
           int64_t h = x.dim(-2), w = x.dim(-1), top = start(h), left = start(w);
-          return ops::narrow(ops::narrow(x, x.rank() - 2, top, h - 2 * top), x.rank() - 1, left, w - 2 * left);
+          return ops::narrow(ops::narrow(x, x.rank() - 2, top, h - 2 * top), x.rank() - 1, left,
+                             w - 2 * left);
         },
 });
 
 constexpr LayerDef kPSNR = check({
     .name = "PSNR",
-    .doc = "Peak signal-to-noise ratio 10 log10(max_val^2 / mean((img1 - img2)^2)) of each pair of images [n, c, h, w].",
+    .doc = "Peak signal-to-noise ratio 10 log10(max_val^2 / mean((img1 - img2)^2)) of each pair of "
+           "images [n, c, h, w].",
     .args = {"max_val: float = 1.0"},
     .in = {"img1", "img2"},
     .setup = [](Layer& l) { l.args.positive_real("max_val"); },
@@ -102,17 +117,21 @@ Tensor gaussian_window(int64_t size, double sigma) {
 struct Similarity {
   Tensor whole, contrast;  // [n, c] means of both maps
 };
-// Structural similarity with constants for pixel values up to `top` (Wang et al. 2004, equation 13).
-Similarity similarity(const Layer& l, const Tensor& a, const Tensor& b, double top, const Tensor& window) {
+// Structural similarity with constants for pixel values up to `top` (Wang et al. 2004, equation
+// 13).
+Similarity similarity(const Layer& l, const Tensor& a, const Tensor& b, double top,
+                      const Tensor& window) {
   double c1 = std::pow(l.args.real("k1") * top, 2), c2 = std::pow(l.args.real("k2") * top, 2);
   int64_t n = a.dim(0), c = a.dim(1);
   auto blur = [&](const Tensor& t) {
     Tensor flat = ops::reshape(t, {n * c, 1, t.dim(2), t.dim(3)});
-    return ops::conv2d(flat, ops::cast(window, t.dtype()), Tensor(), std::vector<int64_t>{1, 1}, "valid");
+    return ops::conv2d(flat, ops::cast(window, t.dtype()), Tensor(), std::vector<int64_t>{1, 1},
+                       "valid");
   };
   Tensor ma = blur(a), mb = blur(b), product = ma * mb, squares = ops::square(ma) + ops::square(mb);
   Tensor whole = (2.0 * product + c1) / (squares + c1);
-  Tensor contrast = (2.0 * (blur(a * b) - product) + c2) / (blur(ops::square(a) + ops::square(b)) - squares + c2);
+  Tensor contrast =
+      (2.0 * (blur(a * b) - product) + c2) / (blur(ops::square(a) + ops::square(b)) - squares + c2);
   auto mean = [&](const Tensor& t) { return ops::reduce_mean(ops::reshape(t, {n, c, -1}), {-1}); };
   return {mean(whole * contrast), mean(contrast)};
 }
@@ -126,9 +145,10 @@ void setup_similarity(Layer& l) {
 
 constexpr LayerDef kSSIM = check({
     .name = "SSIM",
-    .doc = "Structural similarity of each pair of images [n, c, h, w], 1 when equal (Wang et al. 2004).",
-    .args = {"max_val: float = 1.0", "filter_size: int = 11", "filter_sigma: float = 1.5", "k1: float = 0.01",
-             "k2: float = 0.03"},
+    .doc = "Structural similarity of each pair of images [n, c, h, w], 1 when equal (Wang et al. "
+           "2004).",
+    .args = {"max_val: float = 1.0", "filter_size: int = 11", "filter_sigma: float = 1.5",
+             "k1: float = 0.01", "k2: float = 0.03"},
     .in = {"img1", "img2"},
     .setup = setup_similarity,
     .construct =
@@ -140,10 +160,13 @@ constexpr LayerDef kSSIM = check({
 
 constexpr LayerDef kMSSSIM = check({
     .name = "MSSSIM",
-    .doc = "Structural similarity over scales of halved images: the product of contrast^power over scales, with whole^power "
+    .doc = "Structural similarity over scales of halved images: the product of contrast^power over "
+           "scales, with whole^power "
            "at the last (Wang et al. 2003).",
-    .args = {"max_val: float = 1.0", "power_factors: float[] = [0.0448, 0.2856, 0.3001, 0.2363, 0.1333]",
-             "filter_size: int = 11", "filter_sigma: float = 1.5", "k1: float = 0.01", "k2: float = 0.03"},
+    .args = {"max_val: float = 1.0",
+             "power_factors: float[] = [0.0448, 0.2856, 0.3001, 0.2363, 0.1333]",
+             "filter_size: int = 11", "filter_sigma: float = 1.5", "k1: float = 0.01",
+             "k2: float = 0.03"},
     .in = {"img1", "img2"},
     .setup = setup_similarity,
     .construct =
@@ -167,7 +190,8 @@ constexpr LayerDef kMSSSIM = check({
 }  // namespace
 
 LayerDefs image_layers() {
-  return {&kPixelShuffle, &kPixelUnshuffle, &kChannelShuffle, &kImageGradients, &kCentralCrop, &kPSNR, &kSSIM, &kMSSSIM};
+  return {&kPixelShuffle, &kPixelUnshuffle, &kChannelShuffle, &kImageGradients,
+          &kCentralCrop,  &kPSNR,           &kSSIM,           &kMSSSIM};
 }
 
 }  // namespace mycel::nn

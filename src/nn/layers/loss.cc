@@ -31,7 +31,8 @@ constexpr LayerDef kMAELoss = pairwise<ops::l1_loss>("MAELoss", "|x - y|.");
 constexpr LayerDef kMSELoss = pairwise<ops::mse_loss>("MSELoss", "(x - y)^2.");
 constexpr LayerDef kKLDivLoss = pairwise<ops::kl_div>(
     "KLDivLoss", "y (log y - x), x log-probabilities; mean divides by the number of elements.");
-constexpr LayerDef kSoftMarginLoss = pairwise<ops::soft_margin_loss>("SoftMarginLoss", "log(1 + exp(-y x)), y 1 or -1.");
+constexpr LayerDef kSoftMarginLoss =
+    pairwise<ops::soft_margin_loss>("SoftMarginLoss", "log(1 + exp(-y x)), y 1 or -1.");
 
 constexpr LayerDef kRMSELoss = check({
     .name = "RMSELoss",
@@ -46,7 +47,10 @@ constexpr LayerDef kSmoothL1Loss = check({
     .args = {"beta: float = 1.0", "reduction: str(none|mean|sum) = none"},
     .in = {"logits", "labels"},
     .setup = [](Layer& l) { l.args.positive_real("beta"); },
-    .construct = [](Layer& l, Inputs x) { return ops::smooth_l1_loss(x[0], x[1], l.args.real("beta"), reduction(l)); },
+    .construct =
+        [](Layer& l, Inputs x) {
+          return ops::smooth_l1_loss(x[0], x[1], l.args.real("beta"), reduction(l));
+        },
 });
 
 constexpr LayerDef kHuberLoss = check({
@@ -55,47 +59,58 @@ constexpr LayerDef kHuberLoss = check({
     .args = {kMean, "delta: float = 1.0"},
     .in = {"logits", "labels"},
     .setup = [](Layer& l) { l.args.positive_real("delta"); },
-    .construct = [](Layer& l, Inputs x) { return ops::huber_loss(x[0], x[1], reduction(l), l.args.real("delta")); },
+    .construct =
+        [](Layer& l, Inputs x) {
+          return ops::huber_loss(x[0], x[1], reduction(l), l.args.real("delta"));
+        },
 });
 
 constexpr LayerDef kSoftmaxCrossEntropy = check({
     .name = "SoftmaxCrossEntropyWithLogits",
-    .doc = "-log softmax(x)[y] per sample of x [n, c]: y holds class indices [n] when sparse, else probabilities [n, c].",
+    .doc = "-log softmax(x)[y] per sample of x [n, c]: y holds class indices [n] when sparse, else "
+           "probabilities [n, c].",
     .args = {"sparse: bool = False", "reduction: str(none|mean|sum) = none"},
     .in = {"logits", "labels"},
     .setup = [](Layer& l) { l.keep(l.args.boolean("sparse")); },
     .construct =
         [](Layer& l, Inputs x) {
           Tensors r = l.kept<bool>() ? ops::sparse_softmax_cross_entropy(x[0], x[1])
-                                     : ops::softmax_cross_entropy_with_logits(x[0], ops::cast(x[1], x[0].dtype()));
+                                     : ops::softmax_cross_entropy_with_logits(
+                                           x[0], ops::cast(x[1], x[0].dtype()));
           return reduce(r[0], reduction(l));
         },
 });
 
 constexpr LayerDef kCrossEntropyLoss = check({
     .name = "CrossEntropyLoss",
-    .doc = "-log softmax(x)[y] of x [n, c, ...]; y holds class indices [n, ...] (those equal to ignore_index do not count) "
-           "or probabilities like x. weight [c] scales classes; label_smoothing mixes in the uniform distribution "
+    .doc = "-log softmax(x)[y] of x [n, c, ...]; y holds class indices [n, ...] (those equal to "
+           "ignore_index do not count) "
+           "or probabilities like x. weight [c] scales classes; label_smoothing mixes in the "
+           "uniform distribution "
            "(Szegedy et al. 2016).",
-    .args = {"weight: tensor? = None", "ignore_index: int = -100", kMean, "label_smoothing: float = 0.0"},
+    .args = {"weight: tensor? = None", "ignore_index: int = -100", kMean,
+             "label_smoothing: float = 0.0"},
     .in = {"logits", "labels"},
     .setup = [](Layer& l) { l.args.within("label_smoothing", 0, 1); },
     .construct =
         [](Layer& l, Inputs x) {
-          return ops::cross_entropy(x[0], x[1], l.args.tensor("weight"), l.args.integer("ignore_index"), reduction(l),
+          return ops::cross_entropy(x[0], x[1], l.args.tensor("weight"),
+                                    l.args.integer("ignore_index"), reduction(l),
                                     l.args.real("label_smoothing"));
         },
 });
 
 constexpr LayerDef kNLLLoss = check({
     .name = "NLLLoss",
-    .doc = "-x[y] of log-probabilities x [n, c, ...] and class indices y [n, ...]; weight [c] scales classes, indices equal "
+    .doc = "-x[y] of log-probabilities x [n, c, ...] and class indices y [n, ...]; weight [c] "
+           "scales classes, indices equal "
            "to ignore_index do not count.",
     .args = {"weight: tensor? = None", "ignore_index: int = -100", kMean},
     .in = {"logits", "labels"},
     .construct =
         [](Layer& l, Inputs x) {
-          return ops::nll_loss(x[0], x[1], l.args.tensor("weight"), l.args.integer("ignore_index"), reduction(l));
+          return ops::nll_loss(x[0], x[1], l.args.tensor("weight"), l.args.integer("ignore_index"),
+                               reduction(l));
         },
 });
 
@@ -105,18 +120,21 @@ constexpr LayerDef kBCELoss = check({
     .args = {"weight: tensor? = None", "reduction: str(mean|sum|none) = mean"},
     .in = {"logits", "labels"},
     .construct =
-        [](Layer& l, Inputs x) { return ops::binary_cross_entropy(x[0], x[1], l.args.tensor("weight"), reduction(l)); },
+        [](Layer& l, Inputs x) {
+          return ops::binary_cross_entropy(x[0], x[1], l.args.tensor("weight"), reduction(l));
+        },
 });
 
 constexpr LayerDef kBCEWithLogitsLoss = check({
     .name = "BCEWithLogitsLoss",
-    .doc = "-(pos_weight y log p + (1 - y) log(1 - p)) times weight, p = sigmoid(x), computed without overflow.",
+    .doc = "-(pos_weight y log p + (1 - y) log(1 - p)) times weight, p = sigmoid(x), computed "
+           "without overflow.",
     .args = {kMean, "weight: tensor? = None", "pos_weight: tensor? = None"},
     .in = {"logits", "labels"},
     .construct =
         [](Layer& l, Inputs x) {
-          return ops::binary_cross_entropy_with_logits(x[0], x[1], l.args.tensor("weight"), l.args.tensor("pos_weight"),
-                                                       reduction(l));
+          return ops::binary_cross_entropy_with_logits(x[0], x[1], l.args.tensor("weight"),
+                                                       l.args.tensor("pos_weight"), reduction(l));
         },
 });
 
@@ -138,7 +156,9 @@ constexpr LayerDef kHingeEmbeddingLoss = check({
     .args = {"margin: float = 1.0", kMean},
     .in = {"logits", "labels"},
     .construct =
-        [](Layer& l, Inputs x) { return ops::hinge_embedding_loss(x[0], x[1], l.args.real("margin"), reduction(l)); },
+        [](Layer& l, Inputs x) {
+          return ops::hinge_embedding_loss(x[0], x[1], l.args.real("margin"), reduction(l));
+        },
 });
 
 constexpr LayerDef kMarginRankingLoss = check({
@@ -154,61 +174,70 @@ constexpr LayerDef kMarginRankingLoss = check({
 
 constexpr LayerDef kTripletMarginLoss = check({
     .name = "TripletMarginLoss",
-    .doc = "max(0, |x - positive|_p - |x - negative|_p + margin); swap takes the nearer of |x - negative| and |positive - "
+    .doc = "max(0, |x - positive|_p - |x - negative|_p + margin); swap takes the nearer of |x - "
+           "negative| and |positive - "
            "negative| (Balntas et al. 2016).",
     .args = {"p: int = 2", "swap: bool = False", "eps: float = 1e-6", kMean, "margin: float = 1.0"},
     .in = {"x", "positive", "negative"},
     .construct =
         [](Layer& l, Inputs x) {
-          return ops::triplet_margin_loss(x[0], x[1], x[2], l.args.real("margin"), l.args.integer("p"), l.args.real("eps"),
+          return ops::triplet_margin_loss(x[0], x[1], x[2], l.args.real("margin"),
+                                          l.args.integer("p"), l.args.real("eps"),
                                           l.args.boolean("swap"), reduction(l));
         },
 });
 
 constexpr LayerDef kMultiMarginLoss = check({
     .name = "MultiMarginLoss",
-    .doc = "sum over i != y of max(0, margin - x[y] + x[i])^p / c per sample of x [n, c]; weight [c] scales classes.",
+    .doc = "sum over i != y of max(0, margin - x[y] + x[i])^p / c per sample of x [n, c]; weight "
+           "[c] scales classes.",
     .args = {"p: int = 1", "margin: float = 1.0", kMean, "weight: tensor? = None"},
     .in = {"x", "target", "weight?"},
     .construct =
         [](Layer& l, Inputs x) {
           Tensor weight = x.size() > 2 && x[2] ? x[2] : l.args.tensor("weight");
-          return ops::multi_margin_loss(x[0], x[1], weight, l.args.integer("p"), l.args.real("margin"), reduction(l));
+          return ops::multi_margin_loss(x[0], x[1], weight, l.args.integer("p"),
+                                        l.args.real("margin"), reduction(l));
         },
 });
 
 constexpr LayerDef kMultiLabelSoftMarginLoss = check({
     .name = "MultiLabelSoftMarginLoss",
-    .doc = "Binary cross entropy with logits of x [n, c] against y [n, c], averaged over classes; weight [c] scales them.",
+    .doc = "Binary cross entropy with logits of x [n, c] against y [n, c], averaged over classes; "
+           "weight [c] scales them.",
     .args = {"weight: tensor? = None", kMean},
     .in = {"x", "target"},
     .construct =
         [](Layer& l, Inputs x) {
-          return ops::multilabel_soft_margin_loss(x[0], x[1], l.args.tensor("weight"), reduction(l));
+          return ops::multilabel_soft_margin_loss(x[0], x[1], l.args.tensor("weight"),
+                                                  reduction(l));
         },
 });
 
 constexpr LayerDef kGaussianNLLLoss = check({
     .name = "GaussianNLLLoss",
-    .doc = "(log v + (x - y)^2 / v) / 2 with v = max(var, eps); full adds log(2 pi) / 2 (Nix and Weigend 1994).",
+    .doc = "(log v + (x - y)^2 / v) / 2 with v = max(var, eps); full adds log(2 pi) / 2 (Nix and "
+           "Weigend 1994).",
     .args = {"full: bool = False", "eps: float = 1e-6", kMean},
     .in = {"logits", "labels", "var"},
     .setup = [](Layer& l) { l.args.positive_real("eps"); },
     .construct =
         [](Layer& l, Inputs x) {
-          return ops::gaussian_nll_loss(x[0], x[1], x[2], l.args.boolean("full"), l.args.real("eps"), reduction(l));
+          return ops::gaussian_nll_loss(x[0], x[1], x[2], l.args.boolean("full"),
+                                        l.args.real("eps"), reduction(l));
         },
 });
 
 constexpr LayerDef kPoissonNLLLoss = check({
     .name = "PoissonNLLLoss",
-    .doc = "exp(x) - y x, or x - y log(x + eps) without log_input; full adds Stirling's term for y > 1.",
+    .doc = "exp(x) - y x, or x - y log(x + eps) without log_input; full adds Stirling's term for y "
+           "> 1.",
     .args = {"log_input: bool = True", "full: bool = False", "eps: float = 1e-8", kMean},
     .in = {"input", "target"},
     .construct =
         [](Layer& l, Inputs x) {
-          return ops::poisson_nll_loss(x[0], x[1], l.args.boolean("log_input"), l.args.boolean("full"),
-                                       l.args.real("eps"), reduction(l));
+          return ops::poisson_nll_loss(x[0], x[1], l.args.boolean("log_input"),
+                                       l.args.boolean("full"), l.args.real("eps"), reduction(l));
         },
 });
 
@@ -226,14 +255,18 @@ constexpr LayerDef kDiceLoss = check({
     .in = {"logits", "label"},
     .setup = [](Layer& l) { l.args.positive_real("smooth"); },
     .construct =
-        [](Layer& l, Inputs x) { return dice(x[0], ops::cast(x[1], x[0].dtype()), l.args.real("smooth")); },
+        [](Layer& l, Inputs x) {
+          return dice(x[0], ops::cast(x[1], x[0].dtype()), l.args.real("smooth"));
+        },
 });
 
 constexpr LayerDef kMultiClassDiceLoss = check({
     .name = "MultiClassDiceLoss",
-    .doc = "Mean over classes (dim 1 of x and y) of DiceLoss, after the activation; weights [c, ...] scale them; the class "
+    .doc = "Mean over classes (dim 1 of x and y) of DiceLoss, after the activation; weights [c, "
+           "...] scale them; the class "
            "ignore_indiex is left out.",
-    .args = {"weights: tensor? = None", "ignore_indiex: int? = None", "activation: cell? = softmax"},
+    .args = {"weights: tensor? = None", "ignore_indiex: int? = None",
+             "activation: cell? = softmax"},
     .in = {"logits", "label"},
     .setup =
         [](Layer& l) {
@@ -256,7 +289,8 @@ constexpr LayerDef kMultiClassDiceLoss = check({
 
 constexpr LayerDef kFocalLoss = check({
     .name = "FocalLoss",
-    .doc = "-(1 - p)^gamma log p, p = softmax(x)[y], of x [n, c, ...]; y holds class indices [n, ...] or [n, 1, ...], or "
+    .doc = "-(1 - p)^gamma log p, p = softmax(x)[y], of x [n, c, ...]; y holds class indices [n, "
+           "...] or [n, 1, ...], or "
            "one-hot rows like x; weight [c] scales classes (Lin et al. 2017).",
     .args = {"weight: tensor? = None", "gamma: float = 2.0", kMean},
     .in = {"logits", "labels"},
@@ -266,8 +300,8 @@ constexpr LayerDef kFocalLoss = check({
           Tensor y = in[1], logp = ops::log_softmax(x, 1);
           if (!(y.shape() == x.shape())) {
             if (y.rank() == x.rank()) y = ops::squeeze(y, ir::Attr(ir::Attr::Ints{1}));
-            y = ops::one_hot(ops::cast(y, DType::kInt32), Tensor::scalar(x.dtype(), 1.0), Tensor::scalar(x.dtype(), 0.0),
-                             x.dim(1), 1);
+            y = ops::one_hot(ops::cast(y, DType::kInt32), Tensor::scalar(x.dtype(), 1.0),
+                             Tensor::scalar(x.dtype(), 0.0), x.dim(1), 1);
           }
           y = ops::cast(y, x.dtype());
           if (Tensor w = l.args.tensor("weight")) {
@@ -276,7 +310,8 @@ constexpr LayerDef kFocalLoss = check({
             y = y * ops::reshape(w, shape);
           }
           Tensor p = ops::exp(logp);
-          Tensor loss = -ops::reduce_sum(ops::pow(1.0 - p, number(p, l.args.real("gamma"))) * logp * y, {1});
+          Tensor loss =
+              -ops::reduce_sum(ops::pow(1.0 - p, number(p, l.args.real("gamma"))) * logp * y, {1});
           return reduce(loss, reduction(l));
         },
 });
@@ -284,11 +319,30 @@ constexpr LayerDef kFocalLoss = check({
 }  // namespace
 
 LayerDefs loss_layers() {
-  return {&kL1Loss,           &kMAELoss,           &kMSELoss,          &kKLDivLoss,         &kSoftMarginLoss,
-          &kRMSELoss,         &kSmoothL1Loss,      &kHuberLoss,        &kSoftmaxCrossEntropy, &kCrossEntropyLoss,
-          &kNLLLoss,          &kBCELoss,           &kBCEWithLogitsLoss, &kCosineEmbeddingLoss, &kHingeEmbeddingLoss,
-          &kMarginRankingLoss, &kTripletMarginLoss, &kMultiMarginLoss, &kMultiLabelSoftMarginLoss, &kGaussianNLLLoss,
-          &kPoissonNLLLoss,   &kDiceLoss,          &kMultiClassDiceLoss, &kFocalLoss};
+  return {&kL1Loss,
+          &kMAELoss,
+          &kMSELoss,
+          &kKLDivLoss,
+          &kSoftMarginLoss,
+          &kRMSELoss,
+          &kSmoothL1Loss,
+          &kHuberLoss,
+          &kSoftmaxCrossEntropy,
+          &kCrossEntropyLoss,
+          &kNLLLoss,
+          &kBCELoss,
+          &kBCEWithLogitsLoss,
+          &kCosineEmbeddingLoss,
+          &kHingeEmbeddingLoss,
+          &kMarginRankingLoss,
+          &kTripletMarginLoss,
+          &kMultiMarginLoss,
+          &kMultiLabelSoftMarginLoss,
+          &kGaussianNLLLoss,
+          &kPoissonNLLLoss,
+          &kDiceLoss,
+          &kMultiClassDiceLoss,
+          &kFocalLoss};
 }
 
 }  // namespace mycel::nn

@@ -3,18 +3,21 @@
 #include "nn/arith.h"
 #include "nn/layer.h"
 #include "nn/layers/calls.h"
+#include "runtime/trace.h"
 
 namespace mycel::nn {
 namespace {
 
 constexpr LayerDef kMatMul = check({
     .name = "MatMul",
-    .doc = "x1 x2 over the last two dims, batch dims broadcast; transpose_x1 and transpose_x2 turn an operand first.",
+    .doc = "x1 x2 over the last two dims, batch dims broadcast; transpose_x1 and transpose_x2 turn "
+           "an operand first.",
     .args = {"transpose_x1: bool = False", "transpose_x2: bool = False"},
     .in = {"x1", "x2"},
     .construct =
         [](Layer& l, Inputs x) {
-          return ops::matmul(x[0], x[1], l.args.boolean("transpose_x1"), l.args.boolean("transpose_x2"));
+          return ops::matmul(x[0], x[1], l.args.boolean("transpose_x1"),
+                             l.args.boolean("transpose_x2"));
         },
 });
 
@@ -28,7 +31,8 @@ constexpr LayerDef kMoments = check({
           if (!l.args.none("axis")) axes = l.args.ints("axis");
           bool keep = !l.args.none("keep_dims") && l.args.boolean("keep_dims");
           Tensor mean = ops::reduce_mean(x[0], axes, true);
-          Tensor variance = ops::reduce_mean(ops::square(x[0] - ops::stop_gradient(mean)), axes, keep);
+          Tensor variance =
+              ops::reduce_mean(ops::square(x[0] - ops::stop_gradient(mean)), axes, keep);
           return Tensors{keep ? mean : ops::reduce_mean(x[0], axes, false), variance};
         },
 });
@@ -48,13 +52,15 @@ constexpr LayerDef kReduceLogSumExp = check({
 
 constexpr LayerDef kRange = check({
     .name = "Range",
-    .doc = "start, start + delta, and so on below limit; with one argument from 0 to it. Whole numbers give int32.",
+    .doc = "start, start + delta, and so on below limit; with one argument from 0 to it. Whole "
+           "numbers give int32.",
     .args = {"start: number", "limit: number? = None", "delta: number = 1"},
     .in = {},
     .construct =
         [](Layer& l, Inputs) {
           bool one = l.args.none("limit");
-          double from = one ? 0 : l.args.real("start"), to = one ? l.args.real("start") : l.args.real("limit");
+          double from = one ? 0 : l.args.real("start"),
+                 to = one ? l.args.real("start") : l.args.real("limit");
           double step = l.args.real("delta");
           bool whole = l.args.attr("start").is<int64_t>() && l.args.attr("delta").is<int64_t>() &&
                        (one || l.args.attr("limit").is<int64_t>());
@@ -68,20 +74,27 @@ constexpr LayerDef kRoll = check({
     .args = {"shift: int[]", "axis: int[]"},
     .in = {"input_x"},
     .construct =
-        [](Layer& l, Inputs x) { return ops::roll(x[0], l.args.ints("shift"), l.args.attr("axis")); },
+        [](Layer& l, Inputs x) {
+          return ops::roll(x[0], l.args.ints("shift"), l.args.attr("axis"));
+        },
 });
+
+// An operand that is a number of the program, 0 when absent.
+int64_t whole_number(Inputs x, size_t i) {
+  return x.size() > i && x[i] ? runtime::concrete(x[i], "k").item_int() : 0;
+}
 
 constexpr LayerDef kTril = check({
     .name = "Tril",
     .doc = "The lower triangle of x [..., m, n], zeros above diagonal k.",
-    .args = {"k: int = 0"},
-    .construct = [](Layer& l, Inputs x) { return ops::tril(x[0], l.args.integer("k")); },
+    .in = {"x", "k?"},
+    .construct = [](Layer&, Inputs x) { return ops::tril(x[0], whole_number(x, 1)); },
 });
 constexpr LayerDef kTriu = check({
     .name = "Triu",
     .doc = "The upper triangle of x [..., m, n], zeros below diagonal k.",
-    .args = {"k: int = 0"},
-    .construct = [](Layer& l, Inputs x) { return ops::triu(x[0], l.args.integer("k")); },
+    .in = {"x", "k?"},
+    .construct = [](Layer&, Inputs x) { return ops::triu(x[0], whole_number(x, 1)); },
 });
 
 constexpr LayerDef kL1Regularizer = check({
@@ -90,7 +103,8 @@ constexpr LayerDef kL1Regularizer = check({
     .args = {"scale: float"},
     .in = {"weights"},
     .setup = [](Layer& l) { l.args.positive_real("scale"); },
-    .construct = [](Layer& l, Inputs x) { return ops::reduce_sum(ops::abs(x[0])) * l.args.real("scale"); },
+    .construct = [](Layer& l,
+                    Inputs x) { return ops::reduce_sum(ops::abs(x[0])) * l.args.real("scale"); },
 });
 
 }  // namespace

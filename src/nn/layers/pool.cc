@@ -32,7 +32,8 @@ void check_windows(Layer& l, int spatial) {
   bool any = false;
   for (int64_t v : p) any |= v != 0;
   if (any && l.args.string("pad_mode") != "pad") {
-    l.fail("'padding' {} needs pad_mode 'pad', got '{}'", l.args.attr("padding").str(), l.args.string("pad_mode"));
+    l.fail("'padding' {} needs pad_mode 'pad', got '{}'", l.args.attr("padding").str(),
+           l.args.string("pad_mode"));
   }
   if (p.size() != 1 && static_cast<int>(p.size()) != spatial) {
     l.fail("'padding' must be one number or {}, got {}", spatial, l.args.attr("padding").str());
@@ -40,7 +41,8 @@ void check_windows(Layer& l, int spatial) {
 }
 
 const char* layout_of(Layer& l) {
-  bool last = l.args.signature().index("data_format") >= 0 && l.args.string("data_format") == "NHWC";
+  bool last =
+      l.args.signature().index("data_format") >= 0 && l.args.string("data_format") == "NHWC";
   return last ? "channel_last" : "channel_first";
 }
 
@@ -50,10 +52,11 @@ void setup_max(Layer& l) {
   static const char* const names[] = {"", "max_pool1d", "max_pool2d", "max_pool3d"};
   bool indices = l.args.boolean("return_indices");
   const ir::Op& op = ir::op_named(indices ? "max_pool_with_argmax" : names[spatial]);
-  l.keep(Pool{&op,
-              {l.args.attr("kernel_size"), l.args.attr("stride"), l.args.attr("padding"), l.args.attr("dilation"),
-               l.args.attr("ceil_mode"), l.args.attr("pad_mode"), layout_of(l)},
-              spatial});
+  l.keep(Pool{
+      &op,
+      {l.args.attr("kernel_size"), l.args.attr("stride"), l.args.attr("padding"),
+       l.args.attr("dilation"), l.args.attr("ceil_mode"), l.args.attr("pad_mode"), layout_of(l)},
+      spatial});
 }
 
 template <int spatial>
@@ -65,14 +68,16 @@ void setup_avg(Layer& l) {
     divisor = l.args.positive("divisor_override");
   }
   l.keep(Pool{&ir::op_named(names[spatial]),
-              {l.args.attr("kernel_size"), l.args.attr("stride"), l.args.attr("padding"), l.args.attr("ceil_mode"),
-               l.args.attr("count_include_pad"), divisor, l.args.attr("pad_mode"), layout_of(l)},
+              {l.args.attr("kernel_size"), l.args.attr("stride"), l.args.attr("padding"),
+               l.args.attr("ceil_mode"), l.args.attr("count_include_pad"), divisor,
+               l.args.attr("pad_mode"), layout_of(l)},
               spatial});
 }
 
 Tensors pool(Layer& l, Inputs x) {
   const auto& p = l.kept<Pool>();
-  return batched(x[0], p.spatial, [&](const Tensor& t) { return runtime::call(*p.op, std::span(&t, 1), p.attrs); });
+  return batched(x[0], p.spatial,
+                 [&](const Tensor& t) { return runtime::call(*p.op, std::span(&t, 1), p.attrs); });
 }
 
 constexpr const char* kPadMode = "pad_mode: str(valid|same|pad) = valid";
@@ -80,26 +85,30 @@ constexpr const char* kFormat = "data_format: str(NCHW|NHWC) = NCHW";
 
 constexpr LayerDef kMaxPool1d = check({
     .name = "MaxPool1d",
-    .doc = "The largest element of each window of x [n, c, l]. return_indices gives the places too.",
-    .args = {"kernel_size: int[1] = 1", "stride: int[1] = 1", kPadMode, "padding: int[] = 0", "dilation: int[1] = 1",
-             "return_indices: bool = False", "ceil_mode: bool = False"},
+    .doc =
+        "The largest element of each window of x [n, c, l]. return_indices gives the places too.",
+    .args = {"kernel_size: int[1] = 1", "stride: int[1] = 1", kPadMode, "padding: int[] = 0",
+             "dilation: int[1] = 1", "return_indices: bool = False", "ceil_mode: bool = False"},
     .setup = setup_max<1>,
     .construct = pool,
 });
 constexpr LayerDef kMaxPool2d = check({
     .name = "MaxPool2d",
-    .doc = "The largest element of each window of x [n, c, h, w] (NHWC: [n, h, w, c]). return_indices gives the places too, "
+    .doc = "The largest element of each window of x [n, c, h, w] (NHWC: [n, h, w, c]). "
+           "return_indices gives the places too, "
            "as h * width + w.",
-    .args = {"kernel_size: int[2] = 1", "stride: int[2] = 1", kPadMode, "padding: int[] = 0", "dilation: int[2] = 1",
-             "return_indices: bool = False", "ceil_mode: bool = False", kFormat},
+    .args = {"kernel_size: int[2] = 1", "stride: int[2] = 1", kPadMode, "padding: int[] = 0",
+             "dilation: int[2] = 1", "return_indices: bool = False", "ceil_mode: bool = False",
+             kFormat},
     .setup = setup_max<2>,
     .construct = pool,
 });
 constexpr LayerDef kMaxPool3d = check({
     .name = "MaxPool3d",
-    .doc = "The largest element of each window of x [n, c, d, h, w]. return_indices gives the places too.",
-    .args = {"kernel_size: int[3] = 1", "stride: int[3] = 1", kPadMode, "padding: int[] = 0", "dilation: int[3] = 1",
-             "return_indices: bool = False", "ceil_mode: bool = False"},
+    .doc = "The largest element of each window of x [n, c, d, h, w]. return_indices gives the "
+           "places too.",
+    .args = {"kernel_size: int[3] = 1", "stride: int[3] = 1", kPadMode, "padding: int[] = 0",
+             "dilation: int[3] = 1", "return_indices: bool = False", "ceil_mode: bool = False"},
     .setup = setup_max<3>,
     .construct = pool,
 });
@@ -107,25 +116,28 @@ constexpr LayerDef kMaxPool3d = check({
 constexpr LayerDef kAvgPool1d = check({
     .name = "AvgPool1d",
     .doc = "The mean of each window of x [n, c, l]; count_include_pad counts padding as zeros.",
-    .args = {"kernel_size: int[1] = 1", "stride: int[1] = 1", kPadMode, "padding: int[] = 0", "ceil_mode: bool = False",
-             "count_include_pad: bool = True"},
+    .args = {"kernel_size: int[1] = 1", "stride: int[1] = 1", kPadMode, "padding: int[] = 0",
+             "ceil_mode: bool = False", "count_include_pad: bool = True"},
     .setup = setup_avg<1>,
     .construct = pool,
 });
 constexpr LayerDef kAvgPool2d = check({
     .name = "AvgPool2d",
-    .doc = "The mean of each window of x [n, c, h, w] (NHWC: [n, h, w, c]), or its sum divided by divisor_override; "
+    .doc = "The mean of each window of x [n, c, h, w] (NHWC: [n, h, w, c]), or its sum divided by "
+           "divisor_override; "
            "count_include_pad counts padding as zeros.",
-    .args = {"kernel_size: int[2] = 1", "stride: int[2] = 1", kPadMode, "padding: int[] = 0", "ceil_mode: bool = False",
-             "count_include_pad: bool = True", "divisor_override: int? = None", kFormat},
+    .args = {"kernel_size: int[2] = 1", "stride: int[2] = 1", kPadMode, "padding: int[] = 0",
+             "ceil_mode: bool = False", "count_include_pad: bool = True",
+             "divisor_override: int? = None", kFormat},
     .setup = setup_avg<2>,
     .construct = pool,
 });
 constexpr LayerDef kAvgPool3d = check({
     .name = "AvgPool3d",
     .doc = "The mean of each window of x [n, c, d, h, w], or its sum divided by divisor_override.",
-    .args = {"kernel_size: int[3] = 1", "stride: int[3] = 1", kPadMode, "padding: int[] = 0", "ceil_mode: bool = False",
-             "count_include_pad: bool = True", "divisor_override: int? = None"},
+    .args = {"kernel_size: int[3] = 1", "stride: int[3] = 1", kPadMode, "padding: int[] = 0",
+             "ceil_mode: bool = False", "count_include_pad: bool = True",
+             "divisor_override: int? = None"},
     .setup = setup_avg<3>,
     .construct = pool,
 });
@@ -145,7 +157,8 @@ std::vector<int64_t> adaptive_size(Layer& l, const Tensor& x) {
 template <int spatial, auto f>
 Tensors adaptive(Layer& l, Inputs x) {
   std::vector<int64_t> size = adaptive_size<spatial>(l, x[0]);
-  return batched(x[0], spatial, [&](const Tensor& t) { return Tensors{f(t, size, "channel_first")}; });
+  return batched(x[0], spatial,
+                 [&](const Tensor& t) { return Tensors{f(t, size, "channel_first")}; });
 }
 
 constexpr LayerDef kAdaptiveAvgPool1d = check({
@@ -157,14 +170,16 @@ constexpr LayerDef kAdaptiveAvgPool1d = check({
 });
 constexpr LayerDef kAdaptiveAvgPool2d = check({
     .name = "AdaptiveAvgPool2d",
-    .doc = "Means of x [n, c, h, w] over output_size windows of about equal size; None keeps a dim.",
+    .doc =
+        "Means of x [n, c, h, w] over output_size windows of about equal size; None keeps a dim.",
     .args = {"output_size: int[]"},
     .in = {"input"},
     .construct = adaptive<2, ops::adaptive_avg_pool2d>,
 });
 constexpr LayerDef kAdaptiveAvgPool3d = check({
     .name = "AdaptiveAvgPool3d",
-    .doc = "Means of x [n, c, d, h, w] over output_size windows of about equal size; None keeps a dim.",
+    .doc = "Means of x [n, c, d, h, w] over output_size windows of about equal size; None keeps a "
+           "dim.",
     .args = {"output_size: int[]"},
     .in = {"input"},
     .construct = adaptive<3, ops::adaptive_avg_pool3d>,
@@ -177,14 +192,16 @@ constexpr LayerDef kAdaptiveMaxPool1d = check({
 });
 constexpr LayerDef kAdaptiveMaxPool2d = check({
     .name = "AdaptiveMaxPool2d",
-    .doc = "Largest elements of x [n, c, h, w] over output_size windows of about equal size; None keeps a dim.",
+    .doc = "Largest elements of x [n, c, h, w] over output_size windows of about equal size; None "
+           "keeps a dim.",
     .args = {"output_size: int[]"},
     .in = {"input"},
     .construct = adaptive<2, ops::adaptive_max_pool2d>,
 });
 constexpr LayerDef kAdaptiveMaxPool3d = check({
     .name = "AdaptiveMaxPool3d",
-    .doc = "Largest elements of x [n, c, d, h, w] over output_size windows of about equal size; None keeps a dim.",
+    .doc = "Largest elements of x [n, c, d, h, w] over output_size windows of about equal size; "
+           "None keeps a dim.",
     .args = {"output_size: int[]"},
     .in = {"input"},
     .construct = adaptive<3, ops::adaptive_max_pool3d>,
@@ -208,23 +225,28 @@ Tensor lp_pool(Layer& l, Inputs x) {
 
 constexpr LayerDef kLPPool1d = check({
     .name = "LPPool1d",
-    .doc = "(sum of x^norm_type)^(1 / norm_type) of each window of x [n, c, l]; stride is kernel_size by default.",
-    .args = {"norm_type: float", "kernel_size: int[1]", "stride: int[1]? = None", "ceil_mode: bool = False"},
+    .doc = "(sum of x^norm_type)^(1 / norm_type) of each window of x [n, c, l]; stride is "
+           "kernel_size by default.",
+    .args = {"norm_type: float", "kernel_size: int[1]", "stride: int[1]? = None",
+             "ceil_mode: bool = False"},
     .construct = lp_pool<1, ops::avg_pool1d>,
 });
 constexpr LayerDef kLPPool2d = check({
     .name = "LPPool2d",
-    .doc = "(sum of x^norm_type)^(1 / norm_type) of each window of x [n, c, h, w]; stride is kernel_size by default.",
-    .args = {"norm_type: float", "kernel_size: int[2]", "stride: int[2]? = None", "ceil_mode: bool = False"},
+    .doc = "(sum of x^norm_type)^(1 / norm_type) of each window of x [n, c, h, w]; stride is "
+           "kernel_size by default.",
+    .args = {"norm_type: float", "kernel_size: int[2]", "stride: int[2]? = None",
+             "ceil_mode: bool = False"},
     .construct = lp_pool<2, ops::avg_pool2d>,
 });
 
 }  // namespace
 
 LayerDefs pool_layers() {
-  return {&kMaxPool1d,         &kMaxPool2d,         &kMaxPool3d,         &kAvgPool1d,         &kAvgPool2d,
-          &kAvgPool3d,         &kAdaptiveAvgPool1d, &kAdaptiveAvgPool2d, &kAdaptiveAvgPool3d, &kAdaptiveMaxPool1d,
-          &kAdaptiveMaxPool2d, &kAdaptiveMaxPool3d, &kLPPool1d,          &kLPPool2d};
+  return {&kMaxPool1d,         &kMaxPool2d,         &kMaxPool3d,         &kAvgPool1d,
+          &kAvgPool2d,         &kAvgPool3d,         &kAdaptiveAvgPool1d, &kAdaptiveAvgPool2d,
+          &kAdaptiveAvgPool3d, &kAdaptiveMaxPool1d, &kAdaptiveMaxPool2d, &kAdaptiveMaxPool3d,
+          &kLPPool1d,          &kLPPool2d};
 }
 
 }  // namespace mycel::nn

@@ -27,7 +27,8 @@ Tensor progress(Layer& l, const Tensor& step) {
 
 constexpr LayerDef kExponential = check({
     .name = "ExponentialDecayLR",
-    .doc = "learning_rate * decay_rate^(step / decay_steps), the exponent rounded down with is_stair.",
+    .doc =
+        "learning_rate * decay_rate^(step / decay_steps), the exponent rounded down with is_stair.",
     .args = MYCEL_DECAY_ARGS,
     .in = {"global_step"},
     .setup = check_decay,
@@ -39,7 +40,8 @@ constexpr LayerDef kExponential = check({
 });
 constexpr LayerDef kNaturalExp = check({
     .name = "NaturalExpDecayLR",
-    .doc = "learning_rate * exp(-decay_rate * step), the step in whole multiples of decay_steps with is_stair.",
+    .doc = "learning_rate * exp(-decay_rate * step), the step in whole multiples of decay_steps "
+           "with is_stair.",
     .args = MYCEL_DECAY_ARGS,
     .in = {"global_step"},
     .setup = check_decay,
@@ -53,13 +55,15 @@ constexpr LayerDef kNaturalExp = check({
 });
 constexpr LayerDef kInverse = check({
     .name = "InverseDecayLR",
-    .doc = "learning_rate / (1 + decay_rate * step / decay_steps), the quotient rounded down with is_stair.",
+    .doc = "learning_rate / (1 + decay_rate * step / decay_steps), the quotient rounded down with "
+           "is_stair.",
     .args = MYCEL_DECAY_ARGS,
     .in = {"global_step"},
     .setup = check_decay,
     .construct =
         [](Layer& l, Inputs x) {
-          return l.args.real("learning_rate") / (1.0 + l.args.real("decay_rate") * progress(l, x[0]));
+          return l.args.real("learning_rate") /
+                 (1.0 + l.args.real("decay_rate") * progress(l, x[0]));
         },
 });
 
@@ -67,14 +71,16 @@ constexpr LayerDef kInverse = check({
 
 constexpr LayerDef kCosine = check({
     .name = "CosineDecayLR",
-    .doc = "min_lr + (max_lr - min_lr) (1 + cos(pi min(step, decay_steps) / decay_steps)) / 2 (Loshchilov and Hutter 2017).",
+    .doc = "min_lr + (max_lr - min_lr) (1 + cos(pi min(step, decay_steps) / decay_steps)) / 2 "
+           "(Loshchilov and Hutter 2017).",
     .args = {"min_lr: float", "max_lr: float", "decay_steps: int"},
     .in = {"global_step"},
     .setup =
         [](Layer& l) {
           l.args.positive("decay_steps");
           if (l.args.not_negative("min_lr") >= l.args.positive_real("max_lr")) {
-            l.fail("'max_lr' {} must be above 'min_lr' {}", l.args.real("max_lr"), l.args.real("min_lr"));
+            l.fail("'max_lr' {} must be above 'min_lr' {}", l.args.real("max_lr"),
+                   l.args.real("min_lr"));
           }
         },
     .construct =
@@ -89,7 +95,8 @@ constexpr LayerDef kCosine = check({
 
 constexpr LayerDef kPolynomial = check({
     .name = "PolynomialDecayLR",
-    .doc = "(learning_rate - end_learning_rate) (1 - min(step, s) / s)^power + end_learning_rate with s = decay_steps, or "
+    .doc = "(learning_rate - end_learning_rate) (1 - min(step, s) / s)^power + end_learning_rate "
+           "with s = decay_steps, or "
            "with update_decay_steps decay_steps * ceil(step / decay_steps).",
     .args = {"learning_rate: float", "end_learning_rate: float", "decay_steps: int", "power: float",
              "update_decay_steps: bool = False"},

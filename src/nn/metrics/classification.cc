@@ -11,17 +11,20 @@ namespace {
 constexpr const char* kEvalType = "eval_type: str(classification|multilabel) = classification";
 
 // Predictions and labels of one batch as sets of classes per sample, in the two published forms:
-// classification: scores [n, c] and indices [n] or one-hot rows; multilabel: both 0/1 of shape [n, c].
+// classification: scores [n, c] and indices [n] or one-hot rows; multilabel: both 0/1 of shape [n,
+// c].
 struct Batch {
   Values scores, labels;
   bool multilabel;
   Batch(const char* metric, std::span<const Tensor> t, bool multi)
       : scores(t[0], metric), labels(t[1], metric), multilabel(multi) {
-    if (scores.rank() != 2) value_error("{}: predictions must be [n, classes], got {}", metric, t[0].describe());
+    if (scores.rank() != 2)
+      value_error("{}: predictions must be [n, classes], got {}", metric, t[0].describe());
     bool same = labels.shape == scores.shape;
     bool indices = labels.rank() == 1 && labels.rows() == scores.rows();
     if (multi ? !same : !(same || indices)) {
-      value_error("{}: labels {} do not fit predictions {}", metric, t[1].describe(), t[0].describe());
+      value_error("{}: labels {} do not fit predictions {}", metric, t[1].describe(),
+                  t[0].describe());
     }
   }
   int64_t n() const { return scores.rows(); }
@@ -70,7 +73,8 @@ class Counts : public Metric {
     expect_inputs(name_, t, 2);
     Batch b(name_, t, multilabel_);
     if (!hits_.empty() && static_cast<int64_t>(hits_.size()) != b.classes()) {
-      value_error("{}: this batch has {} classes, those before had {}", name_, b.classes(), hits_.size());
+      value_error("{}: this batch has {} classes, those before had {}", name_, b.classes(),
+                  hits_.size());
     }
     for (auto* v : {&hits_, &predicted_, &actual_}) v->resize(b.classes());
     if (multilabel_) {
@@ -182,31 +186,58 @@ class TopK final : public Metric {
 };
 
 constexpr MetricDef kAccuracy = {
-    "Accuracy", "Share of right answers. Batch: predictions [n, classes], labels [n] or one-hot; multilabel: both 0/1 [n, "
-    "classes], right when all agree.", {kEvalType}, "accuracy acc",
+    "Accuracy",
+    "Share of right answers. Batch: predictions [n, classes], labels [n] or one-hot; multilabel: "
+    "both 0/1 [n, "
+    "classes], right when all agree.",
+    {kEvalType},
+    "accuracy acc",
     [](const Args& a) -> MetricPtr { return std::make_unique<Accuracy>(a); }};
 constexpr MetricDef kPrecision = {
-    "Precision", "Per class, right answers among the predicted. Batch as Accuracy.", {kEvalType}, "precision",
+    "Precision",
+    "Per class, right answers among the predicted. Batch as Accuracy.",
+    {kEvalType},
+    "precision",
     [](const Args& a) -> MetricPtr { return std::make_unique<Precision>(a); }};
 constexpr MetricDef kRecall = {
-    "Recall", "Per class, right answers among those that are. Batch as Accuracy.", {kEvalType}, "recall",
+    "Recall",
+    "Per class, right answers among those that are. Batch as Accuracy.",
+    {kEvalType},
+    "recall",
     [](const Args& a) -> MetricPtr { return std::make_unique<Recall>(a); }};
 constexpr MetricDef kFbeta = {
-    "Fbeta", "Per class, (1 + beta^2) precision recall / (beta^2 precision + recall). Batch as Accuracy.",
-    {"beta: float"}, "fbeta",
-    [](const Args& a) -> MetricPtr { return std::make_unique<Fbeta>("Fbeta", a.positive_real("beta")); }};
+    "Fbeta",
+    "Per class, (1 + beta^2) precision recall / (beta^2 precision + recall). Batch as Accuracy.",
+    {"beta: float"},
+    "fbeta",
+    [](const Args& a) -> MetricPtr {
+      return std::make_unique<Fbeta>("Fbeta", a.positive_real("beta"));
+    }};
 constexpr MetricDef kF1 = {
-    "F1", "Per class, the harmonic mean of precision and recall. Batch as Accuracy.", {}, "F1 f1",
+    "F1",
+    "Per class, the harmonic mean of precision and recall. Batch as Accuracy.",
+    {},
+    "F1 f1",
     [](const Args&) -> MetricPtr { return std::make_unique<Fbeta>("F1", 1); }};
 constexpr MetricDef kTopK = {
-    "TopKCategoricalAccuracy", "Share of samples whose right class is among the k highest. Batch as Accuracy.",
-    {"k: int"}, "topk",
-    [](const Args& a) -> MetricPtr { return std::make_unique<TopK>("TopKCategoricalAccuracy", a.positive("k")); }};
+    "TopKCategoricalAccuracy",
+    "Share of samples whose right class is among the k highest. Batch as Accuracy.",
+    {"k: int"},
+    "topk",
+    [](const Args& a) -> MetricPtr {
+      return std::make_unique<TopK>("TopKCategoricalAccuracy", a.positive("k"));
+    }};
 constexpr MetricDef kTop1 = {
-    "Top1CategoricalAccuracy", "TopKCategoricalAccuracy for k 1.", {}, "top_1_accuracy",
+    "Top1CategoricalAccuracy",
+    "TopKCategoricalAccuracy for k 1.",
+    {},
+    "top_1_accuracy",
     [](const Args&) -> MetricPtr { return std::make_unique<TopK>("Top1CategoricalAccuracy", 1); }};
 constexpr MetricDef kTop5 = {
-    "Top5CategoricalAccuracy", "TopKCategoricalAccuracy for k 5.", {}, "top_5_accuracy",
+    "Top5CategoricalAccuracy",
+    "TopKCategoricalAccuracy for k 5.",
+    {},
+    "top_5_accuracy",
     [](const Args&) -> MetricPtr { return std::make_unique<TopK>("Top5CategoricalAccuracy", 5); }};
 
 }  // namespace

@@ -22,7 +22,8 @@ class Roc final : public Metric {
     Values p(t[0], "ROC"), y(t[1], "ROC");
     int64_t columns = classes_ > 1 ? classes_ : 1;
     if (p.v.size() != y.v.size() * static_cast<size_t>(columns)) {
-      value_error("ROC: predictions {} do not fit labels {} and {} classes", t[0].describe(), t[1].describe(), classes_);
+      value_error("ROC: predictions {} do not fit labels {} and {} classes", t[0].describe(),
+                  t[1].describe(), classes_);
     }
     scores_.insert(scores_.end(), p.v.begin(), p.v.end());
     labels_.insert(labels_.end(), y.v.begin(), y.v.end());
@@ -40,7 +41,8 @@ class Roc final : public Metric {
     std::vector<size_t> order(labels_.size());
     std::iota(order.begin(), order.end(), 0);
     auto score = [&](size_t i) { return scores_[i * classes_ + c]; };
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return score(a) > score(b); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return score(a) > score(b); });
     double wanted = static_cast<double>(classes_ > 1 ? c : positive_);
     std::vector<double> fps{0}, tps{0}, thresholds{score(order[0]) + 1};
     double tp = 0, fp = 0;
@@ -51,7 +53,8 @@ class Roc final : public Metric {
       tps.push_back(tp);
       thresholds.push_back(score(order[k]));
     }
-    if (fp == 0 || tp == 0) value_error("ROC: class {} needs samples inside and outside of it", wanted);
+    if (fp == 0 || tp == 0)
+      value_error("ROC: class {} needs samples inside and outside of it", wanted);
     for (double& v : fps) v /= fp;
     for (double& v : tps) v /= tp;
     Shape s{static_cast<int64_t>(fps.size())};
@@ -62,9 +65,12 @@ class Roc final : public Metric {
 };
 
 constexpr MetricDef kRoc = {
-    "ROC", "False positive rates, true positive rates and thresholds, a point for every distinct score. Batch: scores [n] and "
+    "ROC",
+    "False positive rates, true positive rates and thresholds, a point for every distinct score. "
+    "Batch: scores [n] and "
     "labels [n] (pos_label is the positive one), or scores [n, class_num] and class labels [n].",
-    {"class_num: int? = None", "pos_label: int? = None"}, "roc",
+    {"class_num: int? = None", "pos_label: int? = None"},
+    "roc",
     [](const Args& a) -> MetricPtr { return std::make_unique<Roc>(a); }};
 
 }  // namespace

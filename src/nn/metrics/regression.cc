@@ -15,7 +15,8 @@ class ErrorPerSample final : public Metric {
     expect_inputs(name_, t, 2);
     Values x(t[0], name_), y(t[1], name_);
     if (x.v.size() != y.v.size()) {
-      value_error("{}: predictions {} and labels {} differ in size", name_, t[0].describe(), t[1].describe());
+      value_error("{}: predictions {} and labels {} differ in size", name_, t[0].describe(),
+                  t[1].describe());
     }
     for (size_t i = 0; i < x.v.size(); ++i) {
       double d = x.v[i] - y.v[i];
@@ -59,12 +60,15 @@ class MeanLoss final : public Metric {
 class CosineSimilarity final : public Metric {
  public:
   explicit CosineSimilarity(const Args& a)
-      : dot_only_(a.string("similarity") == "dot"), reduction_(a.string("reduction")), zero_diagonal_(a.boolean("zero_diagonal")) {}
+      : dot_only_(a.string("similarity") == "dot"),
+        reduction_(a.string("reduction")),
+        zero_diagonal_(a.boolean("zero_diagonal")) {}
   void clear() override { result_ = Tensor(); }
   void update(std::span<const Tensor> t) override {
     expect_inputs("CosineSimilarity", t, 1);
     Values x(t[0], "CosineSimilarity");
-    if (x.rank() != 2) value_error("CosineSimilarity: x must be [n, features], got {}", t[0].describe());
+    if (x.rank() != 2)
+      value_error("CosineSimilarity: x must be [n, features], got {}", t[0].describe());
     int64_t n = x.rows(), f = x.columns();
     auto dot = [&](int64_t i, int64_t j) {
       double s = 0;
@@ -90,7 +94,8 @@ class CosineSimilarity final : public Metric {
   Tensor reduced(const std::vector<double>& m, int64_t n) const {
     if (reduction_ == "none") return numbers_of(m, Shape{n, n});
     std::vector<double> rows(n);
-    for (int64_t i = 0; i < n * n; ++i) rows[i / n] += m[i] / (reduction_ == "mean" ? static_cast<double>(n) : 1);
+    for (int64_t i = 0; i < n * n; ++i)
+      rows[i / n] += m[i] / (reduction_ == "mean" ? static_cast<double>(n) : 1);
     return numbers_of(rows, Shape{n});
   }
   bool dot_only_;
@@ -99,16 +104,30 @@ class CosineSimilarity final : public Metric {
   Tensor result_;
 };
 
-constexpr MetricDef kMAE = {"MAE", "Sum of |prediction - label| divided by the number of samples.", {}, "mae",
-                            [](const Args&) -> MetricPtr { return std::make_unique<ErrorPerSample>("MAE", false); }};
-constexpr MetricDef kMSE = {"MSE", "Sum of (prediction - label)^2 divided by the number of samples.", {}, "mse",
-                            [](const Args&) -> MetricPtr { return std::make_unique<ErrorPerSample>("MSE", true); }};
-constexpr MetricDef kLoss = {"Loss", "Mean of the losses of the batches. Batch: the loss.", {}, "loss",
+constexpr MetricDef kMAE = {
+    "MAE",
+    "Sum of |prediction - label| divided by the number of samples.",
+    {},
+    "mae",
+    [](const Args&) -> MetricPtr { return std::make_unique<ErrorPerSample>("MAE", false); }};
+constexpr MetricDef kMSE = {
+    "MSE",
+    "Sum of (prediction - label)^2 divided by the number of samples.",
+    {},
+    "mse",
+    [](const Args&) -> MetricPtr { return std::make_unique<ErrorPerSample>("MSE", true); }};
+constexpr MetricDef kLoss = {"Loss",
+                             "Mean of the losses of the batches. Batch: the loss.",
+                             {},
+                             "loss",
                              [](const Args&) -> MetricPtr { return std::make_unique<MeanLoss>(); }};
 constexpr MetricDef kCosine = {
-    "CosineSimilarity", "Cosine (or dot product) of every pair of rows of the last batch [n, features], then the sum or mean "
+    "CosineSimilarity",
+    "Cosine (or dot product) of every pair of rows of the last batch [n, features], then the sum "
+    "or mean "
     "of each row.",
-    {"similarity: str(cosine|dot) = cosine", "reduction: str(none|sum|mean) = none", "zero_diagonal: bool = True"},
+    {"similarity: str(cosine|dot) = cosine", "reduction: str(none|sum|mean) = none",
+     "zero_diagonal: bool = True"},
     "cosine_similarity",
     [](const Args& a) -> MetricPtr { return std::make_unique<CosineSimilarity>(a); }};
 

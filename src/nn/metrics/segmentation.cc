@@ -16,7 +16,8 @@ class Dice final : public Metric {
     expect_inputs("Dice", t, 2);
     Values p(t[0], "Dice"), y(t[1], "Dice");
     if (p.v.size() != y.v.size()) {
-      value_error("Dice: predictions {} and labels {} differ in size", t[0].describe(), t[1].describe());
+      value_error("Dice: predictions {} and labels {} differ in size", t[0].describe(),
+                  t[1].describe());
     }
     double overlap = 0, sizes = 0;
     for (size_t i = 0; i < p.v.size(); ++i) {
@@ -67,7 +68,8 @@ double distance(const Point& a, const Point& b, const std::string& how) {
 }
 
 // For each point of `from`, the way to the nearest of `to`.
-std::vector<double> nearest(const std::vector<Point>& from, const std::vector<Point>& to, const std::string& how) {
+std::vector<double> nearest(const std::vector<Point>& from, const std::vector<Point>& to,
+                            const std::string& how) {
   std::vector<double> out;
   for (const Point& p : from) {
     double best = std::numeric_limits<double>::infinity();
@@ -86,7 +88,8 @@ class SurfaceMetric : public Metric {
     expect_inputs(name_, t, 3);
     Values p(t[0], name_), y(t[1], name_), label(t[2], name_);
     if (!(p.shape == y.shape)) {
-      value_error("{}: prediction {} and truth {} differ in shape", name_, t[0].describe(), t[1].describe());
+      value_error("{}: prediction {} and truth {} differ in shape", name_, t[0].describe(),
+                  t[1].describe());
     }
     if (label.v.size() != 1) value_error("{}: the third input is the label, one number", name_);
     std::vector<char> a, b;
@@ -114,7 +117,8 @@ double mean(const std::vector<double>& v) {
 class MeanSurfaceDistance final : public SurfaceMetric {
  public:
   explicit MeanSurfaceDistance(const Args& a)
-      : SurfaceMetric("MeanSurfaceDistance", a.string("distance_metric")), symmetric_(a.boolean("symmetric")) {}
+      : SurfaceMetric("MeanSurfaceDistance", a.string("distance_metric")),
+        symmetric_(a.boolean("symmetric")) {}
   Tensors eval(bool) override {
     if (!known_) no_batches(name_);
     if (!symmetric_) return {number_of(mean(there_))};
@@ -130,7 +134,8 @@ class MeanSurfaceDistance final : public SurfaceMetric {
 class RootMeanSquareDistance final : public SurfaceMetric {
  public:
   explicit RootMeanSquareDistance(const Args& a)
-      : SurfaceMetric("RootMeanSquareDistance", a.string("distance_metric")), symmetric_(a.boolean("symmetric")) {}
+      : SurfaceMetric("RootMeanSquareDistance", a.string("distance_metric")),
+        symmetric_(a.boolean("symmetric")) {}
   Tensors eval(bool) override {
     if (!known_) no_batches(name_);
     std::vector<double> all = there_;
@@ -146,7 +151,8 @@ class RootMeanSquareDistance final : public SurfaceMetric {
 class HausdorffDistance final : public SurfaceMetric {
  public:
   explicit HausdorffDistance(const Args& a)
-      : SurfaceMetric("HausdorffDistance", a.string("distance_metric")), directed_(a.boolean("directed")) {
+      : SurfaceMetric("HausdorffDistance", a.string("distance_metric")),
+        directed_(a.boolean("directed")) {
     percentile_ = a.none("percentile") ? 100 : a.within("percentile", 0, 100);
   }
   Tensors eval(bool) override {
@@ -172,23 +178,34 @@ class HausdorffDistance final : public SurfaceMetric {
 
 constexpr const char* kDistance = "distance_metric: str(euclidean|chessboard|taxicab) = euclidean";
 
-constexpr MetricDef kDice = {"Dice", "Mean over batches of 2 sum(x y) / (sum(x^2) + sum(y^2) + smooth).",
-                             {"smooth: float = 1e-5"}, "dice",
+constexpr MetricDef kDice = {"Dice",
+                             "Mean over batches of 2 sum(x y) / (sum(x^2) + sum(y^2) + smooth).",
+                             {"smooth: float = 1e-5"},
+                             "dice",
                              [](const Args& a) -> MetricPtr { return std::make_unique<Dice>(a); }};
 constexpr MetricDef kMeanSurface = {
-    "MeanSurfaceDistance", "Mean distance from the prediction's surface to the truth's (symmetric: and back) of the region "
+    "MeanSurfaceDistance",
+    "Mean distance from the prediction's surface to the truth's (symmetric: and back) of the "
+    "region "
     "with a label. Batch: prediction, truth, label.",
-    {"symmetric: bool = False", kDistance}, "mean_surface_distance",
+    {"symmetric: bool = False", kDistance},
+    "mean_surface_distance",
     [](const Args& a) -> MetricPtr { return std::make_unique<MeanSurfaceDistance>(a); }};
 constexpr MetricDef kRootMeanSquare = {
-    "RootMeanSquareDistance", "Root of the mean squared distance from the prediction's surface to the truth's (symmetric: and "
+    "RootMeanSquareDistance",
+    "Root of the mean squared distance from the prediction's surface to the truth's (symmetric: "
+    "and "
     "back). Batch: prediction, truth, label.",
-    {"symmetric: bool = False", kDistance}, "root_mean_square_distance",
+    {"symmetric: bool = False", kDistance},
+    "root_mean_square_distance",
     [](const Args& a) -> MetricPtr { return std::make_unique<RootMeanSquareDistance>(a); }};
 constexpr MetricDef kHausdorff = {
-    "HausdorffDistance", "Largest (or the percentile-th) distance from one surface to the other, both ways unless directed. "
+    "HausdorffDistance",
+    "Largest (or the percentile-th) distance from one surface to the other, both ways unless "
+    "directed. "
     "crop restricts the work to the regions and changes no value. Batch: prediction, truth, label.",
-    {kDistance, "percentile: float? = None", "directed: bool = False", "crop: bool = True"}, "hausdorff_distance",
+    {kDistance, "percentile: float? = None", "directed: bool = False", "crop: bool = True"},
+    "hausdorff_distance",
     [](const Args& a) -> MetricPtr { return std::make_unique<HausdorffDistance>(a); }};
 
 }  // namespace

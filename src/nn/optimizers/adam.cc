@@ -38,7 +38,8 @@ Moments next_moments(Update& u) {
 // lr * sqrt(1 - beta2^t) / (1 - beta1^t): both bias corrections in one factor.
 Tensor corrected_rate(const Update& u) {
   const Optimizer& o = u.optimizer;
-  return u.lr * ops::sqrt(1.0 - o.shared_value("beta2_power")) / (1.0 - o.shared_value("beta1_power"));
+  return u.lr * ops::sqrt(1.0 - o.shared_value("beta2_power")) /
+         (1.0 - o.shared_value("beta1_power"));
 }
 
 void adam_update(Update& u) {
@@ -70,13 +71,18 @@ void setup_adam(Optimizer& o) {
 
 constexpr OptimizerDef kAdam = {
     .name = "Adam",
-    .doc = "m = beta1*m + (1-beta1)*g, v = beta2*v + (1-beta2)*g^2, p -= lr*sqrt(1-beta2^t)/(1-beta1^t) * "
-           "m/(sqrt(v) + eps). use_nesterov takes beta1*m + (1-beta1)*g for m; use_amsgrad the largest v so "
-           "far. Updates are never concurrent, so use_locking holds always. Source: Kingma and Ba, ICLR "
-           "2015; Reddi et al., ICLR 2018.",
+    .doc =
+        "m = beta1*m + (1-beta1)*g, v = beta2*v + (1-beta2)*g^2, p -= "
+        "lr*sqrt(1-beta2^t)/(1-beta1^t) * "
+        "m/(sqrt(v) + eps). use_nesterov takes beta1*m + (1-beta1)*g for m; use_amsgrad the "
+        "largest v so "
+        "far. Updates are never concurrent, so use_locking holds always. Source: Kingma and Ba, "
+        "ICLR "
+        "2015; Reddi et al., ICLR 2018.",
     .args = {"learning_rate: schedule = 1e-3", "beta1: float = 0.9", "beta2: float = 0.999",
              "eps: float = 1e-8", "use_locking: bool = False", "use_nesterov: bool = False",
-             "weight_decay: schedule = 0.0", "loss_scale: float = 1.0", "use_amsgrad: bool = False"},
+             "weight_decay: schedule = 0.0", "loss_scale: float = 1.0",
+             "use_amsgrad: bool = False"},
     .setup = setup_adam,
     .begin = next_powers,
     .update = adam_update,
@@ -84,8 +90,10 @@ constexpr OptimizerDef kAdam = {
 
 constexpr OptimizerDef kLazyAdam = {
     .name = "LazyAdam",
-    .doc = "Adam whose states of rows without a gradient stay as they are; gradients here are dense, and a "
-           "dense gradient makes it Adam.",
+    .doc =
+        "Adam whose states of rows without a gradient stay as they are; gradients here are dense, "
+        "and a "
+        "dense gradient makes it Adam.",
     .args = {"learning_rate: schedule = 1e-3", "beta1: float = 0.9", "beta2: float = 0.999",
              "eps: float = 1e-8", "use_locking: bool = False", "use_nesterov: bool = False",
              "weight_decay: schedule = 0.0", "loss_scale: float = 1.0"},
@@ -107,9 +115,12 @@ constexpr OptimizerDef kAdamOffload = {
 
 constexpr OptimizerDef kAdamWeightDecay = {
     .name = "AdamWeightDecay",
-    .doc = "m and v as Adam, without bias correction, and weight decay apart from the gradient: p -= lr * "
-           "(m/(sqrt(v) + eps) + weight_decay*p). Source: Loshchilov and Hutter, \"Decoupled weight decay "
-           "regularization\", ICLR 2019; Devlin et al. 2019 leave the correction out.",
+    .doc =
+        "m and v as Adam, without bias correction, and weight decay apart from the gradient: p -= "
+        "lr * "
+        "(m/(sqrt(v) + eps) + weight_decay*p). Source: Loshchilov and Hutter, \"Decoupled weight "
+        "decay "
+        "regularization\", ICLR 2019; Devlin et al. 2019 leave the correction out.",
     .args = {"learning_rate: schedule = 1e-3", "beta1: float = 0.9", "beta2: float = 0.999",
              "eps: float = 1e-6", "weight_decay: schedule = 0.0"},
     .setup =
@@ -130,9 +141,11 @@ constexpr OptimizerDef kAdamWeightDecay = {
 
 constexpr OptimizerDef kAdaMax = {
     .name = "AdaMax",
-    .doc = "Adam with the largest gradient instead of the second moment: m = beta1*m + (1-beta1)*g, v = "
-           "max(beta2*v, |g|), p -= lr/(1-beta1^t) * m/(v + eps). Source: Kingma and Ba, ICLR 2015, "
-           "section 7.",
+    .doc =
+        "Adam with the largest gradient instead of the second moment: m = beta1*m + (1-beta1)*g, v "
+        "= "
+        "max(beta2*v, |g|), p -= lr/(1-beta1^t) * m/(v + eps). Source: Kingma and Ba, ICLR 2015, "
+        "section 7.",
     .args = {"learning_rate: schedule = 0.001", "beta1: float = 0.9", "beta2: float = 0.999",
              "eps: float = 1e-08", "weight_decay: schedule = 0.0", "loss_scale: float = 1.0"},
     .setup =
@@ -164,11 +177,14 @@ Tensor norm(const Tensor& t) { return ops::sqrt(ops::reduce_sum_square(t)); }
 
 constexpr OptimizerDef kLamb = {
     .name = "Lamb",
-    .doc = "Adam with bias correction and decoupled weight decay, u = m^/(sqrt(v^) + eps) + weight_decay*p, "
-           "whose length is set by the parameter's: p -= lr * |p|/|u| * u (factor 1 where a norm is 0). "
-           "Source: You et al., \"Large batch optimization for deep learning\", ICLR 2020.",
-    .args = {"learning_rate: schedule", "beta1: float = 0.9", "beta2: float = 0.999", "eps: float = 1e-6",
-             "weight_decay: schedule = 0.0"},
+    .doc =
+        "Adam with bias correction and decoupled weight decay, u = m^/(sqrt(v^) + eps) + "
+        "weight_decay*p, "
+        "whose length is set by the parameter's: p -= lr * |p|/|u| * u (factor 1 where a norm is "
+        "0). "
+        "Source: You et al., \"Large batch optimization for deep learning\", ICLR 2020.",
+    .args = {"learning_rate: schedule", "beta1: float = 0.9", "beta2: float = 0.999",
+             "eps: float = 1e-6", "weight_decay: schedule = 0.0"},
     .setup =
         [](Optimizer& o) {
           check_betas(o);

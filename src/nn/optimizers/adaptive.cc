@@ -8,9 +8,11 @@ namespace {
 
 constexpr OptimizerDef kRMSProp = {
     .name = "RMSProp",
-    .doc = "s = decay*s + (1-decay)*g^2, m = momentum*m + lr*g/sqrt(s + epsilon), p -= m; centered "
-           "subtracts the square of the mean gradient from s under the root. Source: Tieleman and Hinton "
-           "2012, lecture 6e; Graves 2013 (centered).",
+    .doc =
+        "s = decay*s + (1-decay)*g^2, m = momentum*m + lr*g/sqrt(s + epsilon), p -= m; centered "
+        "subtracts the square of the mean gradient from s under the root. Source: Tieleman and "
+        "Hinton "
+        "2012, lecture 6e; Graves 2013 (centered).",
     .args = {"learning_rate: schedule = 0.1", "decay: float = 0.9", "momentum: float = 0.0",
              "epsilon: float = 1e-10", "use_locking: bool = False", "centered: bool = False",
              "loss_scale: float = 1.0", "weight_decay: schedule = 0.0"},
@@ -34,7 +36,8 @@ constexpr OptimizerDef kRMSProp = {
             u.state[2] = mean;
             s = s - ops::square(mean);
           }
-          Tensor m = a.real("momentum") * u.state[0] + u.lr * u.grad / ops::sqrt(s + a.real("epsilon"));
+          Tensor m =
+              a.real("momentum") * u.state[0] + u.lr * u.grad / ops::sqrt(s + a.real("epsilon"));
           u.state[0] = m;
           u.param = u.param - m;
         },
@@ -42,22 +45,27 @@ constexpr OptimizerDef kRMSProp = {
 
 constexpr OptimizerDef kAdagrad = {
     .name = "Adagrad",
-    .doc = "a += g^2 (unless update_slots is False), p -= lr*g/sqrt(a); a starts at `accum`. Source: Duchi "
-           "et al., JMLR 2011.",
+    .doc =
+        "a += g^2 (unless update_slots is False), p -= lr*g/sqrt(a); a starts at `accum`. Source: "
+        "Duchi "
+        "et al., JMLR 2011.",
     .args = {"accum: float = 0.1", "learning_rate: schedule = 0.001", "update_slots: bool = True",
              "loss_scale: float = 1.0", "weight_decay: schedule = 0.0"},
     .setup = [](Optimizer& o) { o.slot("accum", o.args.not_negative("accum")); },
     .update =
         [](Update& u) {
-          if (u.optimizer.args.boolean("update_slots")) u.state[0] = u.state[0] + ops::square(u.grad);
+          if (u.optimizer.args.boolean("update_slots"))
+            u.state[0] = u.state[0] + ops::square(u.grad);
           u.param = u.param - u.lr * u.grad / ops::sqrt(u.state[0]);
         },
 };
 
 constexpr OptimizerDef kAdadelta = {
     .name = "Adadelta",
-    .doc = "a = rho*a + (1-rho)*g^2, d = sqrt(b + epsilon)/sqrt(a + epsilon)*g, b = rho*b + (1-rho)*d^2, "
-           "p -= lr*d. Source: Zeiler 2012.",
+    .doc =
+        "a = rho*a + (1-rho)*g^2, d = sqrt(b + epsilon)/sqrt(a + epsilon)*g, b = rho*b + "
+        "(1-rho)*d^2, "
+        "p -= lr*d. Source: Zeiler 2012.",
     .args = {"learning_rate: schedule = 1.0", "rho: float = 0.9", "epsilon: float = 1e-6",
              "loss_scale: float = 1.0", "weight_decay: schedule = 0.0"},
     .setup =
@@ -129,24 +137,30 @@ void adafactor_update(Update& u) {
 
 constexpr OptimizerDef kAdaFactor = {
     .name = "AdaFactor",
-    .doc = "Adam with the second moment of a matrix kept as row and column means and the update clipped to "
-           "root mean square clip_threshold; relative_step sets the rate to min(1e-2, 1/sqrt(t)), "
-           "scale_parameter multiplies it by the parameter's size. Source: Shazeer and Stern, ICML 2018.",
-    .args = {"learning_rate: schedule? = None", "eps: float[2] = [1e-30, 1e-3]", "clip_threshold: float = 1.0",
-             "decay_rate: float = 0.8", "beta1: float = 0.9", "weight_decay: schedule = 0.0",
-             "scale_parameter: bool = True", "relative_step: bool = True", "warmup_init: bool = False",
-             "compression: bool = False", "loss_scale: float = 1.0"},
+    .doc =
+        "Adam with the second moment of a matrix kept as row and column means and the update "
+        "clipped to "
+        "root mean square clip_threshold; relative_step sets the rate to min(1e-2, 1/sqrt(t)), "
+        "scale_parameter multiplies it by the parameter's size. Source: Shazeer and Stern, ICML "
+        "2018.",
+    .args = {"learning_rate: schedule? = None", "eps: float[2] = [1e-30, 1e-3]",
+             "clip_threshold: float = 1.0", "decay_rate: float = 0.8", "beta1: float = 0.9",
+             "weight_decay: schedule = 0.0", "scale_parameter: bool = True",
+             "relative_step: bool = True", "warmup_init: bool = False", "compression: bool = False",
+             "loss_scale: float = 1.0"},
     .setup =
         [](Optimizer& o) {
           bool relative = o.args.boolean("relative_step");
           if (relative != o.args.none("learning_rate")) {
-            value_error("AdaFactor: give a learning_rate or relative_step=True, not both and not neither");
+            value_error(
+                "AdaFactor: give a learning_rate or relative_step=True, not both and not neither");
           }
           if (o.args.boolean("warmup_init") && !relative) {
             value_error("AdaFactor: warmup_init needs relative_step=True");
           }
           if (o.args.boolean("compression")) {
-            fail(ErrorKind::kUnsupported, "AdaFactor: compression=True (float16 states) is not supported");
+            fail(ErrorKind::kUnsupported,
+                 "AdaFactor: compression=True (float16 states) is not supported");
           }
           o.args.positive_real("clip_threshold");
           o.args.within("beta1", 0, 1, "[)");

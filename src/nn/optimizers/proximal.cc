@@ -8,11 +8,15 @@ namespace {
 
 constexpr OptimizerDef kFTRL = {
     .name = "FTRL",
-    .doc = "Follow the regularized leader: n' = n + g^2, z += g - (n'^-lr_power - n^-lr_power)/lr*p, p = "
-           "(sign(z)*l1 - z)/(n'^-lr_power/lr + 2*l2) where |z| > l1, else 0. Source: McMahan et al., KDD "
-           "2013.",
-    .args = {"initial_accum: float = 0.1", "learning_rate: schedule = 0.001", "lr_power: float = -0.5",
-             "l1: float = 0.0", "l2: float = 0.0", "use_locking: bool = False", "loss_scale: float = 1.0",
+    .doc =
+        "Follow the regularized leader: n' = n + g^2, z += g - (n'^-lr_power - n^-lr_power)/lr*p, "
+        "p = "
+        "(sign(z)*l1 - z)/(n'^-lr_power/lr + 2*l2) where |z| > l1, else 0. Source: McMahan et al., "
+        "KDD "
+        "2013.",
+    .args = {"initial_accum: float = 0.1", "learning_rate: schedule = 0.001",
+             "lr_power: float = -0.5", "l1: float = 0.0", "l2: float = 0.0",
+             "use_locking: bool = False", "loss_scale: float = 1.0",
              "weight_decay: schedule = 0.0"},
     .setup =
         [](Optimizer& o) {
@@ -43,10 +47,13 @@ constexpr OptimizerDef kFTRL = {
 
 constexpr OptimizerDef kProximalAdagrad = {
     .name = "ProximalAdagrad",
-    .doc = "a += g^2, r = lr/sqrt(a), q = p - r*g, p = sign(q)*max(|q| - r*l1, 0)/(1 + r*l2). Source: Duchi "
-           "and Singer, JMLR 2009.",
-    .args = {"accum: float = 0.1", "learning_rate: schedule = 0.001", "l1: float = 0.0", "l2: float = 0.0",
-             "use_locking: bool = False", "loss_scale: float = 1.0", "weight_decay: schedule = 0.0"},
+    .doc =
+        "a += g^2, r = lr/sqrt(a), q = p - r*g, p = sign(q)*max(|q| - r*l1, 0)/(1 + r*l2). Source: "
+        "Duchi "
+        "and Singer, JMLR 2009.",
+    .args = {"accum: float = 0.1", "learning_rate: schedule = 0.001", "l1: float = 0.0",
+             "l2: float = 0.0", "use_locking: bool = False", "loss_scale: float = 1.0",
+             "weight_decay: schedule = 0.0"},
     .setup =
         [](Optimizer& o) {
           o.args.not_negative("l1");

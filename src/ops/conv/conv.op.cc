@@ -82,10 +82,10 @@ constexpr OpDef kConvDx = check({
     .loops = conv_dx_loops,
     .cases = "dy[2, 4, 3, 2]; w[4, 3, 3, 2]; stride = [2, 1]; dilation = [1, 1]; pad_mode = pad; padding = 0 [1, 0, 0, "
              "1]; extra = 0 [1, 0]; without like; bad extra = 2; bad w[3, 3, 3, 2] | "
-             "dy[1, 6, 4, 3]; w[6, 2, 3, 3]; stride = [1, 1]; dilation = [1, 2]; groups = 2; without like | "
+             "dy[1, 6, 4, 3]; w[6, 2, 3, 3]; stride = [1, 1]; dilation = [1, 2]; groups = 2; extra = 0; without like | "
              "dy[2, 4, 4, 4]; w[4, 1, 3, 3]; stride = [2, 2]; dilation = [1, 1]; groups = 4; pad_mode = same; "
-             "like[2, 4, 7, 8]; with like; no grad of like: only its shape is used | "
-             "dy[2, 4, 5]; w[4, 3, 2]; stride = [2]; dilation = [1]; without like",
+             "padding = 0; extra = 0; like[2, 4, 7, 8]; with like; no grad of like: only its shape is used | "
+             "dy[2, 4, 5]; w[4, 3, 2]; stride = [2]; dilation = [1]; padding = 0 1; extra = 0 1; without like",
     .internal = true,
 });
 

@@ -1,5 +1,5 @@
-// The activations that nearly every network uses, each with its own gradient kernel; the other ones are in
-// activation_more.op.cc.
+// The activations that nearly every network uses, each with its own gradient kernel; the other ones
+// are in activation_more.op.cc.
 #include "ir/adjoint.h"
 #include "ir/type_rule.h"
 #include "ops/elementwise/elementwise.h"
@@ -97,11 +97,12 @@ constexpr OpDef kSigmoidGrad = check({
     .promote = Promote::kCommon,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      Value y = conj_of(a.x(0));
-      if (a.wants(0)) a.dx(0) += a.dy() * conj_of(a.x(1)) * (1.0 - y * 2.0);
-      a.dx(1) += kSigmoidGrad({y, a.dy()});
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value y = conj_of(a.x(0));
+          if (a.wants(0)) a.dx(0) += a.dy() * conj_of(a.x(1)) * (1.0 - y * 2.0);
+          a.dx(1) += kSigmoidGrad({y, a.dy()});
+        },
     .scalar = binary([](auto y, auto dy) { return dy * y * (1 - y); }),
     .cases = "at (0.25, 2) -> 0.375",
     .primitive = "SigmoidGrad",
@@ -119,7 +120,8 @@ constexpr OpDef kTanh = check({
     .grad = [](Adjoint& a) { a.dx(0) += kTanhGrad({conj_of(a.y()), a.dy()}); },
     .scalar = unary([](auto x) {
       if (!x.im) return tanh(x);
-      // tanh(a + bi) = (sinh 2a + i sin 2b) / (cosh 2a + cos 2b), saturated where cosh would overflow.
+      // tanh(a + bi) = (sinh 2a + i sin 2b) / (cosh 2a + cos 2b), saturated where cosh would
+      // overflow.
       auto a = real(x) * 2, b = imag(x) * 2;
       auto bounded = min(max(a, -40), 40);
       auto below = cosh(bounded) + cos(b);
@@ -139,11 +141,12 @@ constexpr OpDef kTanhGrad = check({
     .promote = Promote::kCommon,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      Value y = conj_of(a.x(0));
-      if (a.wants(0)) a.dx(0) += a.dy() * conj_of(a.x(1)) * y * -2.0;
-      a.dx(1) += kTanhGrad({y, a.dy()});
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value y = conj_of(a.x(0));
+          if (a.wants(0)) a.dx(0) += a.dy() * conj_of(a.x(1)) * y * -2.0;
+          a.dx(1) += kTanhGrad({y, a.dy()});
+        },
     .scalar = binary([](auto y, auto dy) { return dy * (1 - y * y); }),
     .cases = "at (0.5, 2) -> 1.5",
     .primitive = "TanhGrad",
@@ -198,12 +201,13 @@ constexpr OpDef kSiluGrad = check({
     .promote = Promote::kCommon,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      a.dx(0) += kSiluGrad({a.dy(), a.x(1)});
-      if (!a.wants(1)) return;
-      Value s = kSigmoid({a.x(1)});
-      a.dx(1) += a.dy() * a.x(0) * s * (1.0 - s) * (2.0 + a.x(1) * (1.0 - s * 2.0));
-    },
+    .grad =
+        [](Adjoint& a) {
+          a.dx(0) += kSiluGrad({a.dy(), a.x(1)});
+          if (!a.wants(1)) return;
+          Value s = kSigmoid({a.x(1)});
+          a.dx(1) += a.dy() * a.x(0) * s * (1.0 - s) * (2.0 + a.x(1) * (1.0 - s * 2.0));
+        },
     .scalar = binary([](auto dy, auto x) {
       auto s = formulas::sigmoid(x);
       return dy * s * (1 + x * (1 - s));
@@ -216,26 +220,30 @@ constexpr OpDef kSiluGrad = check({
 
 constexpr OpDef kGelu = check({
     .name = "gelu",
-    .doc = "Gaussian error linear unit x * Phi(x) (arXiv:1606.08415). approximate 'none' uses the exact "
-           "Phi(x) = erfc(-x / sqrt 2) / 2, 'tanh' the form 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).",
+    .doc = "Gaussian error linear unit x * Phi(x) (arXiv:1606.08415). approximate 'none' uses the "
+           "exact "
+           "Phi(x) = erfc(-x / sqrt 2) / 2, 'tanh' the form 0.5 x (1 + tanh(sqrt(2/pi) (x + "
+           "0.044715 x^3))).",
     .in = {"input_x: float"},
     .attr = {"approximate: str(none|tanh) = none"},
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) {
-      a.dx(0) += kGeluGrad({a.dy(), a.x(0)}, {a.attrs()["approximate"]});
-    },
-    .scalar = formula(1, 1, [](auto in, auto& attrs, auto out) {
-      auto x = in[0];
-      auto c = [&](double v) { return constant(x, v); };
-      if (attrs[0].string() == "none") {
-        out[0] = c(0.5) * x * erfc(c(-kSqrtHalf) * x);
-      } else {
-        out[0] = c(0.5) * x * (c(1.0) + tanh(c(kSqrtTwoOverPi) * (x + c(kGeluCubic) * x * x * x)));
-      }
-    }),
-    .cases = "at (1) -> 0.84134474606854293; at (-3) -> -0.004049694094890288 | approximate = tanh; "
-             "at (1) -> 0.84119199060827676",
+    .grad = [](Adjoint& a) { a.dx(0) += kGeluGrad({a.dy(), a.x(0)}, {a.attrs()["approximate"]}); },
+    .scalar = formula(1, 1,
+                      [](auto in, auto& attrs, auto out) {
+                        auto x = in[0];
+                        auto c = [&](double v) { return constant(x, v); };
+                        if (attrs[0].string() == "none") {
+                          out[0] = c(0.5) * x * erfc(c(-kSqrtHalf) * x);
+                        } else {
+                          out[0] =
+                              c(0.5) * x *
+                              (c(1.0) + tanh(c(kSqrtTwoOverPi) * (x + c(kGeluCubic) * x * x * x)));
+                        }
+                      }),
+    .cases =
+        "at (1) -> 0.84134474606854293; at (-3) -> -0.004049694094890288 | approximate = tanh; "
+        "at (1) -> 0.84119199060827676",
     .onnx = "Gelu",
     .primitive = "GeLU[approximate=tanh]; Gelu[approximate=tanh]",
 });
@@ -249,24 +257,27 @@ constexpr OpDef kGeluGrad = check({
     .promote = Promote::kCommon,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      bool exact = a.attrs().string("approximate") == "none";
-      a.dx(0) += kGeluGrad({a.dy(), a.x(1)}, {a.attrs()["approximate"]});
-      if (!a.wants(1)) return;
-      Value bend = exact ? gelu_erf_curvature(a.x(1)) : gelu_tanh_curvature(a.x(1));
-      a.dx(1) += a.dy() * a.x(0) * bend;
-    },
-    .scalar = formula(2, 1, [](auto in, auto& attrs, auto out) {
-      out[0] = in[0] * (attrs[0].string() == "none" ? gelu_erf_slope(in[1]) : gelu_tanh_slope(in[1]));
-    }),
+    .grad =
+        [](Adjoint& a) {
+          bool exact = a.attrs().string("approximate") == "none";
+          a.dx(0) += kGeluGrad({a.dy(), a.x(1)}, {a.attrs()["approximate"]});
+          if (!a.wants(1)) return;
+          Value bend = exact ? gelu_erf_curvature(a.x(1)) : gelu_tanh_curvature(a.x(1));
+          a.dx(1) += a.dy() * a.x(0) * bend;
+        },
+    .scalar = formula(2, 1,
+                      [](auto in, auto& attrs, auto out) {
+                        out[0] = in[0] * (attrs[0].string() == "none" ? gelu_erf_slope(in[1])
+                                                                      : gelu_tanh_slope(in[1]));
+                      }),
     .cases = "at (2, 0) -> 1 | approximate = tanh; at (2, 0) -> 1",
     .internal = true,
 });
 }  // namespace
 
 void register_activation() {
-  register_ops({&kRelu, &kReluGrad, &kSigmoid, &kSigmoidGrad, &kTanh, &kTanhGrad, &kLogsigmoid, &kSoftplus,
-                &kSilu, &kSiluGrad, &kGelu, &kGeluGrad});
+  register_ops({&kRelu, &kReluGrad, &kSigmoid, &kSigmoidGrad, &kTanh, &kTanhGrad, &kLogsigmoid,
+                &kSoftplus, &kSilu, &kSiluGrad, &kGelu, &kGeluGrad});
 }
 
 }  // namespace mycel::ops

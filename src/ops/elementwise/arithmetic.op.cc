@@ -11,16 +11,20 @@ using namespace ir;  // NOLINT: the vocabulary of records
 
 constexpr OpDef kCast = check({
     .name = "cast",
-    .doc = "Converts to another dtype as C does: a float to an integer truncates and saturates, NaN gives "
-           "0, anything to bool asks whether it is not zero, a complex to a real drops the imaginary part.",
+    .doc = "Converts to another dtype as C does: a float to an integer truncates and saturates, "
+           "NaN gives "
+           "0, anything to bool asks whether it is not zero, a complex to a real drops the "
+           "imaginary part.",
     .in = {"input: any"},
     .attr = {"dtype: dtype"},
     .type = [](TypeRuleCtx& c) { c.result(c.attrs.dtype("dtype"), c.shape(0)); },
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) {
-      if (is_float(a.y_type().dtype) || is_complex(a.y_type().dtype)) a.dx(0) += a.dy();
-    },
-    .scalar = formula(1, 1, [](auto in, auto& attrs, auto out) { out[0] = cast(in[0], attrs[0].dtype()); }),
+    .grad =
+        [](Adjoint& a) {
+          if (is_float(a.y_type().dtype) || is_complex(a.y_type().dtype)) a.dx(0) += a.dy();
+        },
+    .scalar = formula(
+        1, 1, [](auto in, auto& attrs, auto out) { out[0] = cast(in[0], attrs[0].dtype()); }),
     .cases = "dtype = float32 float64 float16 bfloat16 int32 int64 int8 uint8 bool complex64; "
              "input in (-3, 3); tol 1e-2; skip grad: rounding steps hide the difference quotient; "
              "skip grad2: as for grad",
@@ -36,10 +40,11 @@ constexpr OpDef kAdd = check({
     .promote = Promote::kCommon,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      a.dx(0) += a.dy();
-      a.dx(1) += a.dy();
-    },
+    .grad =
+        [](Adjoint& a) {
+          a.dx(0) += a.dy();
+          a.dx(1) += a.dy();
+        },
     .scalar = binary([](auto x, auto y) { return is_bool(x.dtype()) ? x | y : x + y; }),
     .cases = "at (1.5, 2.25) -> 3.75; bad input[2] other[3]",
     .onnx = "Add",
@@ -56,10 +61,11 @@ constexpr OpDef kSub = check({
     .promote = Promote::kCommon,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      a.dx(0) += a.dy();
-      a.dx(1) -= a.dy();
-    },
+    .grad =
+        [](Adjoint& a) {
+          a.dx(0) += a.dy();
+          a.dx(1) -= a.dy();
+        },
     .scalar = binary([](auto x, auto y) { return x - y; }),
     .cases = "at (1.5, 2.25) -> -0.75; bad input[2] other[3]",
     .onnx = "Sub",
@@ -75,10 +81,11 @@ constexpr OpDef kMul = check({
     .promote = Promote::kCommon,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      if (a.wants(0)) a.dx(0) += a.dy() * conj_of(a.x(1));
-      if (a.wants(1)) a.dx(1) += a.dy() * conj_of(a.x(0));
-    },
+    .grad =
+        [](Adjoint& a) {
+          if (a.wants(0)) a.dx(0) += a.dy() * conj_of(a.x(1));
+          if (a.wants(1)) a.dx(1) += a.dy() * conj_of(a.x(0));
+        },
     .scalar = binary([](auto x, auto y) { return is_bool(x.dtype()) ? x & y : x * y; }),
     .cases = "at (1.5, -2.25) -> -3.375; bad input[2] other[3]",
     .onnx = "Mul",
@@ -90,33 +97,40 @@ constexpr OpDef kMul = check({
 
 constexpr OpDef kDiv = check({
     .name = "div",
-    .doc = "Quotient x / y; integers are divided as float32. rounding_mode 'floor' rounds the quotient down "
+    .doc = "Quotient x / y; integers are divided as float32. rounding_mode 'floor' rounds the "
+           "quotient down "
            "(as floor_div), 'trunc' towards zero.",
     .in = {"input: any", "other: any"},
     .attr = {"rounding_mode: str(floor|trunc)? = None"},
     .promote = Promote::kFloat,
-    .type = [](TypeRuleCtx& c) {
-      if (!c.attrs["rounding_mode"].none() && is_complex(c.dtype(0))) {
-        c.fail_type("complex quotients cannot be rounded; rounding_mode must be None");
-      }
-      types::broadcast(c);
-    },
+    .type =
+        [](TypeRuleCtx& c) {
+          if (!c.attrs["rounding_mode"].none() && is_complex(c.dtype(0))) {
+            c.fail_type("complex quotients cannot be rounded; rounding_mode must be None");
+          }
+          types::broadcast(c);
+        },
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      if (!a.attrs()["rounding_mode"].none()) return;  // a step function: zero almost everywhere
-      Value y = conj_of(a.x(1));
-      Value quotient = a.dy() / y;
-      a.dx(0) += quotient;
-      if (a.wants(1)) a.dx(1) -= quotient * conj_of(a.x(0)) / y;
-    },
-    .scalar = formula(2, 1, [](auto in, auto& attrs, auto out) {
-      if (attrs[0].none()) {
-        out[0] = in[0] / in[1];
-      } else {
-        out[0] = attrs[0].string() == "floor" ? formulas::floor_div(in[0], in[1]) : trunc(in[0] / in[1]);
-      }
-    }),
-    .cases = "other in (0.5, 2); at (1, -8) -> -0.125; bad input[2] other[3] | rounding_mode = floor trunc; "
+    .grad =
+        [](Adjoint& a) {
+          if (!a.attrs()["rounding_mode"].none())
+            return;  // a step function: zero almost everywhere
+          Value y = conj_of(a.x(1));
+          Value quotient = a.dy() / y;
+          a.dx(0) += quotient;
+          if (a.wants(1)) a.dx(1) -= quotient * conj_of(a.x(0)) / y;
+        },
+    .scalar = formula(2, 1,
+                      [](auto in, auto& attrs, auto out) {
+                        if (attrs[0].none()) {
+                          out[0] = in[0] / in[1];
+                        } else {
+                          out[0] = attrs[0].string() == "floor" ? formulas::floor_div(in[0], in[1])
+                                                                : trunc(in[0] / in[1]);
+                        }
+                      }),
+    .cases = "other in (0.5, 2); at (1, -8) -> -0.125; bad input[2] other[3] | rounding_mode = "
+             "floor trunc; "
              "dtypes float32 float64 int32; at (-7, 2) -> -4",
     .onnx = "Div",
     .primitive = "Div; RealDiv",
@@ -159,10 +173,11 @@ constexpr OpDef kReciprocal = check({
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) {
-      Value y = conj_of(a.y());
-      a.dx(0) -= a.dy() * y * y;
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value y = conj_of(a.y());
+          a.dx(0) -= a.dy() * y * y;
+        },
     .scalar = unary([](auto x) { return 1 / x; }),
     .cases = "input in (0.5, 3); at (-8) -> -0.125",
     .onnx = "Reciprocal",
@@ -193,10 +208,11 @@ constexpr OpDef kRsqrt = check({
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) {
-      Value y = conj_of(a.y());
-      a.dx(0) += a.dy() * -0.5 * y * y * y;
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value y = conj_of(a.y());
+          a.dx(0) += a.dy() * -0.5 * y * y * y;
+        },
     .scalar = unary([](auto x) { return rsqrt(x); }),
     .cases = "input in (0.3, 4); at (4) -> 0.5; at (0) -> inf",
     .primitive = "Rsqrt",
@@ -204,7 +220,8 @@ constexpr OpDef kRsqrt = check({
 });
 
 void register_arithmetic() {
-  register_ops({&kCast, &kAdd, &kSub, &kMul, &kDiv, &kNeg, &kSquare, &kReciprocal, &kSqrt, &kRsqrt});
+  register_ops(
+      {&kCast, &kAdd, &kSub, &kMul, &kDiv, &kNeg, &kSquare, &kReciprocal, &kSqrt, &kRsqrt});
 }
 
 }  // namespace mycel::ops

@@ -35,7 +35,8 @@ struct Oscillation {
 Oscillation oscillation(Val x, std::span<const double> p, std::span<const double> q, int order) {
   Val u = 8 / x;
   Val z = u * u;
-  return {series(p, z, 0, 1), u * series(q, z, 0, 1), sqrt(num(x, 2 / kPi) / x), x - (2 * order + 1) * kPi / 4};
+  return {series(p, z, 0, 1), u * series(q, z, 0, 1), sqrt(num(x, 2 / kPi) / x),
+          x - (2 * order + 1) * kPi / 4};
 }
 Val as_cosine(const Oscillation& o) { return o.scale * (o.p * cos(o.shift) - o.q * sin(o.shift)); }
 Val as_sine(const Oscillation& o) { return o.scale * (o.p * sin(o.shift) + o.q * cos(o.shift)); }

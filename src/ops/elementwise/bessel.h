@@ -1,6 +1,6 @@
-// Scalar formulas of the Bessel functions, from Chebyshev series (bessel_tables.h). All compute in float64
-// whatever the operand's dtype; where series meet, both sides are evaluated and one is chosen, so that the
-// loops stay vectorisable.
+// Scalar formulas of the Bessel functions, from Chebyshev series (bessel_tables.h). All compute in
+// float64 whatever the operand's dtype; where series meet, both sides are evaluated and one is
+// chosen, so that the loops stay vectorisable.
 
 #include "loops/val.h"
 

@@ -1,7 +1,8 @@
 // Bessel functions of order 0 and 1.
+#include "ops/elementwise/bessel.h"
+
 #include "ir/adjoint.h"
 #include "ir/type_rule.h"
-#include "ops/elementwise/bessel.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/rooms.h"
 
@@ -30,7 +31,8 @@ constexpr OpDef kBesselJ0 = check({
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) -= a.dy() * kBesselJ1({a.x(0)}); },
     .scalar = unary([](auto x) { return bessel::j0(x); }),
-    .cases = "x in (-4, 12); at (1.5) -> 0.5118276717359181; at (20) -> 0.16702466434058322; at (0) -> 1; fd 1e-5",
+    .cases = "x in (-4, 12); at (1.5) -> 0.5118276717359181; at (20) -> 0.16702466434058322; at "
+             "(0) -> 1; fd 1e-5",
     .primitive = "BesselJ0",
 });
 
@@ -43,7 +45,8 @@ constexpr OpDef kBesselJ1 = check({
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() * (kBesselJ0({a.x(0)}) - over_x(a.y(), a.x(0))); },
     .scalar = unary([](auto x) { return bessel::j1(x); }),
-    .cases = "x in (-4, 12); at (1.5) -> 0.5579365079100997; at (20) -> 0.0668331241758502; at (0) -> 0; fd 1e-5",
+    .cases = "x in (-4, 12); at (1.5) -> 0.5579365079100997; at (20) -> 0.0668331241758502; at (0) "
+             "-> 0; fd 1e-5",
     .primitive = "BesselJ1",
 });
 
@@ -56,7 +59,8 @@ constexpr OpDef kBesselY0 = check({
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) -= a.dy() * kBesselY1({a.x(0)}); },
     .scalar = unary([](auto x) { return bessel::y0(x); }),
-    .cases = "x in (0.5, 12); at (1.5) -> 0.38244892379775886; at (20) -> 0.06264059680938369; at (0) -> -inf; fd 1e-5",
+    .cases = "x in (0.5, 12); at (1.5) -> 0.38244892379775886; at (20) -> 0.06264059680938369; at "
+             "(0) -> -inf; fd 1e-5",
     .primitive = "BesselY0",
 });
 
@@ -69,7 +73,8 @@ constexpr OpDef kBesselY1 = check({
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() * (kBesselY0({a.x(0)}) - a.y() / a.x(0)); },
     .scalar = unary([](auto x) { return bessel::y1(x); }),
-    .cases = "x in (0.5, 12); at (1.5) -> -0.41230862697391135; at (20) -> -0.1655116143625212; at (0) -> -inf; fd 1e-5",
+    .cases = "x in (0.5, 12); at (1.5) -> -0.41230862697391135; at (20) -> -0.1655116143625212; at "
+             "(0) -> -inf; fd 1e-5",
     .primitive = "BesselY1",
 });
 
@@ -82,7 +87,8 @@ constexpr OpDef kBesselI0 = check({
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() * kBesselI1({a.x(0)}); },
     .scalar = unary([](auto x) { return bessel::i0(x); }),
-    .cases = "x in (-4, 10); at (1.5) -> 1.6467231897728907; at (20) -> 43558282.559553534; at (0) -> 1; fd 1e-5",
+    .cases = "x in (-4, 10); at (1.5) -> 1.6467231897728907; at (20) -> 43558282.559553534; at (0) "
+             "-> 1; fd 1e-5",
     .primitive = "BesselI0",
     .method = "i0",
     .alias = "i0",
@@ -97,7 +103,8 @@ constexpr OpDef kBesselI1 = check({
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() * (kBesselI0({a.x(0)}) - over_x(a.y(), a.x(0))); },
     .scalar = unary([](auto x) { return bessel::i1(x); }),
-    .cases = "x in (-4, 10); at (1.5) -> 0.9816664285779079; at (20) -> 42454973.385127775; at (0) -> 0; fd 1e-5",
+    .cases = "x in (-4, 10); at (1.5) -> 0.9816664285779079; at (20) -> 42454973.385127775; at (0) "
+             "-> 0; fd 1e-5",
     .primitive = "BesselI1",
 });
 
@@ -108,9 +115,11 @@ constexpr OpDef kBesselI0e = check({
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) { a.dx(0) += a.dy() * (kBesselI1e({a.x(0)}) - kSign({a.x(0)}) * a.y()); },
+    .grad =
+        [](Adjoint& a) { a.dx(0) += a.dy() * (kBesselI1e({a.x(0)}) - kSign({a.x(0)}) * a.y()); },
     .scalar = unary([](auto x) { return bessel::i0e(x); }),
-    .cases = "x in (-4, 10); at (1.5) -> 0.36743360905415834; at (20) -> 0.089780311884826; at (0) -> 1; fd 1e-5",
+    .cases = "x in (-4, 10); at (1.5) -> 0.36743360905415834; at (20) -> 0.089780311884826; at (0) "
+             "-> 1; fd 1e-5",
     .primitive = "BesselI0e",
 });
 
@@ -123,10 +132,12 @@ constexpr OpDef kBesselI1e = check({
     .shard = "... -> ...",
     .grad =
         [](Adjoint& a) {
-          a.dx(0) += a.dy() * (kBesselI0e({a.x(0)}) - kSign({a.x(0)}) * a.y() - over_x(a.y(), a.x(0)));
+          a.dx(0) +=
+              a.dy() * (kBesselI0e({a.x(0)}) - kSign({a.x(0)}) * a.y() - over_x(a.y(), a.x(0)));
         },
     .scalar = unary([](auto x) { return bessel::i1e(x); }),
-    .cases = "x in (-4, 10); at (1.5) -> 0.21903938742092574; at (20) -> 0.08750622218328867; at (0) -> 0; fd 1e-5",
+    .cases = "x in (-4, 10); at (1.5) -> 0.21903938742092574; at (20) -> 0.08750622218328867; at "
+             "(0) -> 0; fd 1e-5",
     .primitive = "BesselI1e",
 });
 
@@ -139,7 +150,8 @@ constexpr OpDef kBesselK0 = check({
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) -= a.dy() * kBesselK1({a.x(0)}); },
     .scalar = unary([](auto x) { return bessel::k0(x); }),
-    .cases = "x in (0.5, 4); at (1.5) -> 0.21380556264752565; at (20) -> 5.741237815336524e-10; at (0) -> inf; fd 1e-5",
+    .cases = "x in (0.5, 4); at (1.5) -> 0.21380556264752565; at (20) -> 5.741237815336524e-10; at "
+             "(0) -> inf; fd 1e-5",
     .primitive = "BesselK0",
 });
 
@@ -152,7 +164,8 @@ constexpr OpDef kBesselK1 = check({
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) -= a.dy() * (kBesselK0({a.x(0)}) + a.y() / a.x(0)); },
     .scalar = unary([](auto x) { return bessel::k1(x); }),
-    .cases = "x in (0.5, 4); at (1.5) -> 0.2773878004568438; at (20) -> 5.883057969557038e-10; at (0) -> inf; fd 1e-5",
+    .cases = "x in (0.5, 4); at (1.5) -> 0.2773878004568438; at (20) -> 5.883057969557038e-10; at "
+             "(0) -> inf; fd 1e-5",
     .primitive = "BesselK1",
 });
 
@@ -165,7 +178,8 @@ constexpr OpDef kBesselK0e = check({
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() * (a.y() - kBesselK1e({a.x(0)})); },
     .scalar = unary([](auto x) { return bessel::k0e(x); }),
-    .cases = "x in (0.5, 4); at (1.5) -> 0.9582100532948961; at (20) -> 0.2785448766571822; at (0) -> inf; fd 1e-5",
+    .cases = "x in (0.5, 4); at (1.5) -> 0.9582100532948961; at (20) -> 0.2785448766571822; at (0) "
+             "-> inf; fd 1e-5",
     .primitive = "BesselK0e",
 });
 
@@ -178,15 +192,16 @@ constexpr OpDef kBesselK1e = check({
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() * (a.y() - kBesselK0e({a.x(0)}) - a.y() / a.x(0)); },
     .scalar = unary([](auto x) { return bessel::k1e(x); }),
-    .cases = "x in (0.5, 4); at (1.5) -> 1.2431658735525528; at (20) -> 0.28542549694072644; at (0) -> inf; fd 1e-5",
+    .cases = "x in (0.5, 4); at (1.5) -> 1.2431658735525528; at (20) -> 0.28542549694072644; at "
+             "(0) -> inf; fd 1e-5",
     .primitive = "BesselK1e",
 });
 
 }  // namespace
 
 void register_bessel() {
-  register_ops({&kBesselJ0, &kBesselJ1, &kBesselY0, &kBesselY1, &kBesselI0, &kBesselI1,
-                &kBesselI0e, &kBesselI1e, &kBesselK0, &kBesselK1, &kBesselK0e, &kBesselK1e});
+  register_ops({&kBesselJ0, &kBesselJ1, &kBesselY0, &kBesselY1, &kBesselI0, &kBesselI1, &kBesselI0e,
+                &kBesselI1e, &kBesselK0, &kBesselK1, &kBesselK0e, &kBesselK1e});
 }
 
 }  // namespace mycel::ops

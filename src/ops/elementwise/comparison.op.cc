@@ -30,7 +30,8 @@ constexpr OpDef kEqual = check({
     .shard = "..., ... -> ...",
     .grad = kBoolResult,
     .scalar = binary([](auto x, auto y) { return x == y; }),
-    .cases = "input in {0, 1, 2}; other in {0, 1, 2}; at (2, 2) -> 1; at (nan, nan) -> 0; bad input[2] other[3]",
+    .cases = "input in {0, 1, 2}; other in {0, 1, 2}; at (2, 2) -> 1; at (nan, nan) -> 0; bad "
+             "input[2] other[3]",
     .onnx = "Equal",
     .primitive = "Equal",
     .method = "equal __eq__",
@@ -63,7 +64,8 @@ constexpr OpDef kLess = check({
     .shard = "..., ... -> ...",
     .grad = kBoolResult,
     .scalar = binary([](auto x, auto y) { return as_number(x) < as_number(y); }),
-    .cases = "input in {0, 1, 2}; other in {0, 1, 2}; dtypes bool int8 uint8 int32 int64 uint64 float16 float32 "
+    .cases = "input in {0, 1, 2}; other in {0, 1, 2}; dtypes bool int8 uint8 int32 int64 uint64 "
+             "float16 float32 "
              "float64; at (1, 2) -> 1; at (nan, 1) -> 0",
     .onnx = "Less",
     .primitive = "Less",
@@ -80,7 +82,8 @@ constexpr OpDef kLessEqual = check({
     .shard = "..., ... -> ...",
     .grad = kBoolResult,
     .scalar = binary([](auto x, auto y) { return as_number(x) <= as_number(y); }),
-    .cases = "input in {0, 1, 2}; other in {0, 1, 2}; dtypes bool int8 uint8 int32 int64 uint64 float16 float32 "
+    .cases = "input in {0, 1, 2}; other in {0, 1, 2}; dtypes bool int8 uint8 int32 int64 uint64 "
+             "float16 float32 "
              "float64; at (2, 2) -> 1; at (nan, 1) -> 0",
     .onnx = "LessOrEqual",
     .primitive = "LessEqual",
@@ -97,7 +100,8 @@ constexpr OpDef kGreater = check({
     .shard = "..., ... -> ...",
     .grad = kBoolResult,
     .scalar = binary([](auto x, auto y) { return as_number(x) > as_number(y); }),
-    .cases = "input in {0, 1, 2}; other in {0, 1, 2}; dtypes bool int8 uint8 int32 int64 uint64 float16 float32 "
+    .cases = "input in {0, 1, 2}; other in {0, 1, 2}; dtypes bool int8 uint8 int32 int64 uint64 "
+             "float16 float32 "
              "float64; at (1, 2) -> 0; at (1, nan) -> 0",
     .onnx = "Greater",
     .primitive = "Greater",
@@ -114,7 +118,8 @@ constexpr OpDef kGreaterEqual = check({
     .shard = "..., ... -> ...",
     .grad = kBoolResult,
     .scalar = binary([](auto x, auto y) { return as_number(x) >= as_number(y); }),
-    .cases = "input in {0, 1, 2}; other in {0, 1, 2}; dtypes bool int8 uint8 int32 int64 uint64 float16 float32 "
+    .cases = "input in {0, 1, 2}; other in {0, 1, 2}; dtypes bool int8 uint8 int32 int64 uint64 "
+             "float16 float32 "
              "float64; at (2, 2) -> 1; at (1, nan) -> 0",
     .onnx = "GreaterOrEqual",
     .primitive = "GreaterEqual",
@@ -194,9 +199,8 @@ constexpr OpDef kIsreal = check({
     .type = types::bool_like_first,
     .shard = "... -> ...",
     .grad = kBoolResult,
-    .scalar = unary([](auto x) {
-      return x.im ? imag(x) == 0 : constant(x.nest(), DType::kBool, int64_t{1});
-    }),
+    .scalar = unary(
+        [](auto x) { return x.im ? imag(x) == 0 : constant(x.nest(), DType::kBool, int64_t{1}); }),
     .cases = "at (2) -> 1",
     .method = "isreal",
 });
@@ -210,42 +214,49 @@ constexpr OpDef kApproximateEqual = check({
     .type = types::broadcast_bool,
     .shard = "..., ... -> ...",
     .grad = kBoolResult,
-    .scalar = formula(2, 1, [](auto in, auto& attrs, auto out) {
-      DType wide = is_float(in[0].dtype()) ? in[0].dtype() : DType::kFloat64;
-      auto gap = abs(cast(in[0], wide) - cast(in[1], wide));
-      out[0] = gap < constant(gap, attrs[0].real());
-    }),
-    .cases = "x in {0, 1, 2}; y in {0, 1, 2}; tolerance = 1e-5 1.5; at (1, 1.000001) -> 1; at (1, 1.1) -> 0",
+    .scalar = formula(2, 1,
+                      [](auto in, auto& attrs, auto out) {
+                        DType wide = is_float(in[0].dtype()) ? in[0].dtype() : DType::kFloat64;
+                        auto gap = abs(cast(in[0], wide) - cast(in[1], wide));
+                        out[0] = gap < constant(gap, attrs[0].real());
+                      }),
+    .cases = "x in {0, 1, 2}; y in {0, 1, 2}; tolerance = 1e-5 1.5; at (1, 1.000001) -> 1; at (1, "
+             "1.1) -> 0",
     .primitive = "ApproximateEqual(tolerance)",
     .method = "approximate_equal",
 });
 
 constexpr OpDef kIsclose = check({
     .name = "isclose",
-    .doc = "Whether |x - y| <= atol + rtol * |y|; infinities only of the same sign, NaN with NaN when "
-           "equal_nan.",
+    .doc =
+        "Whether |x - y| <= atol + rtol * |y|; infinities only of the same sign, NaN with NaN when "
+        "equal_nan.",
     .in = {"x1: real", "x2: real"},
     .attr = {"rtol: float = 1e-05", "atol: float = 1e-08", "equal_nan: bool = False"},
     .promote = Promote::kCommon,
     .type = types::broadcast_bool,
     .shard = "..., ... -> ...",
     .grad = kBoolResult,
-    .scalar = formula(2, 1, [](auto in, auto& attrs, auto out) {
-      DType wide = is_float(in[0].dtype()) ? in[0].dtype() : DType::kFloat64;
-      auto x = cast(in[0], wide), y = cast(in[1], wide);
-      auto bound = constant(x, attrs[1].real()) + constant(x, attrs[0].real()) * abs(y);
-      auto close = (x == y) | (isfinite(x) & isfinite(y) & (abs(x - y) <= bound));
-      out[0] = attrs[2].boolean() ? close | (isnan(x) & isnan(y)) : close;
-    }),
-    .cases = "x1 in {0, 1, inf, nan}; x2 in {0, 1, inf, nan}; equal_nan = False True; at (1, 1.000001) -> 1; "
+    .scalar = formula(2, 1,
+                      [](auto in, auto& attrs, auto out) {
+                        DType wide = is_float(in[0].dtype()) ? in[0].dtype() : DType::kFloat64;
+                        auto x = cast(in[0], wide), y = cast(in[1], wide);
+                        auto bound =
+                            constant(x, attrs[1].real()) + constant(x, attrs[0].real()) * abs(y);
+                        auto close = (x == y) | (isfinite(x) & isfinite(y) & (abs(x - y) <= bound));
+                        out[0] = attrs[2].boolean() ? close | (isnan(x) & isnan(y)) : close;
+                      }),
+    .cases = "x1 in {0, 1, inf, nan}; x2 in {0, 1, inf, nan}; equal_nan = False True; at (1, "
+             "1.000001) -> 1; "
              "at (inf, -inf) -> 0; at (nan, nan) -> 0; at (inf, inf) -> 1",
     .primitive = "IsClose(rtol, atol, equal_nan)",
     .method = "isclose",
 });
 
 void register_comparison() {
-  register_ops({&kEqual, &kNotEqual, &kLess, &kLessEqual, &kGreater, &kGreaterEqual, &kIsnan, &kIsinf,
-                &kIsfinite, &kIsneginf, &kIsposinf, &kIsreal, &kApproximateEqual, &kIsclose});
+  register_ops({&kEqual, &kNotEqual, &kLess, &kLessEqual, &kGreater, &kGreaterEqual, &kIsnan,
+                &kIsinf, &kIsfinite, &kIsneginf, &kIsposinf, &kIsreal, &kApproximateEqual,
+                &kIsclose});
 }
 
 }  // namespace mycel::ops

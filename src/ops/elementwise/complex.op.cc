@@ -1,5 +1,5 @@
-// Complex numbers and their parts. Gradients follow the convention that dx is the direction of steepest
-// ascent of the real part of the loss: for y = f(x) holomorphic, dx = dy * conj(f'(x)).
+// Complex numbers and their parts. Gradients follow the convention that dx is the direction of
+// steepest ascent of the real part of the loss: for y = f(x) holomorphic, dx = dy * conj(f'(x)).
 #include "ir/adjoint.h"
 #include "ir/type_rule.h"
 #include "ops/elementwise/elementwise.h"
@@ -30,10 +30,11 @@ constexpr OpDef kComplex = check({
     .promote = Promote::kCommon,
     .type = join_type,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      a.dx(0) += kReal({a.dy()});
-      a.dx(1) += kImag({a.dy()});
-    },
+    .grad =
+        [](Adjoint& a) {
+          a.dx(0) += kReal({a.dy()});
+          a.dx(1) += kImag({a.dy()});
+        },
     .scalar = binary([](auto re, auto im) { return make_complex(re, im); }),
     .cases = "dtypes float32 float64; at (1, -2) -> 1-2i",
     .primitive = "Complex",
@@ -46,13 +47,15 @@ constexpr OpDef kPolar = check({
     .promote = Promote::kCommon,
     .type = join_type,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      Value size = a.x(0), c = kCos({a.x(1)}), s = kSin({a.x(1)});
-      Value re = kReal({a.dy()}), im = kImag({a.dy()});
-      a.dx(0) += re * c + im * s;
-      a.dx(1) += size * (im * c - re * s);
-    },
-    .scalar = binary([](auto size, auto angle) { return make_complex(size * cos(angle), size * sin(angle)); }),
+    .grad =
+        [](Adjoint& a) {
+          Value size = a.x(0), c = kCos({a.x(1)}), s = kSin({a.x(1)});
+          Value re = kReal({a.dy()}), im = kImag({a.dy()});
+          a.dx(0) += re * c + im * s;
+          a.dx(1) += size * (im * c - re * s);
+        },
+    .scalar = binary(
+        [](auto size, auto angle) { return make_complex(size * cos(angle), size * sin(angle)); }),
     .cases = "dtypes float32 float64; at (2, 0) -> 2+0i",
     .primitive = "Polar",
 });
@@ -76,9 +79,10 @@ constexpr OpDef kImag = check({
     .in = {"input: any"},
     .type = types::real_of_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) {
-      if (is_complex(a.x_type(0).dtype)) a.dx(0) += kComplex({a.dy() * 0.0, a.dy()});
-    },
+    .grad =
+        [](Adjoint& a) {
+          if (is_complex(a.x_type(0).dtype)) a.dx(0) += kComplex({a.dy() * 0.0, a.dy()});
+        },
     .scalar = unary([](auto x) { return imag(x); }),
     .cases = "at (3) -> 0",
     .primitive = "Imag",
@@ -100,19 +104,21 @@ constexpr OpDef kConj = check({
 
 constexpr OpDef kAngle = check({
     .name = "angle",
-    .doc = "Angle of a complex number in (-pi, pi]; of a real one 0 or, when negative, pi; NaN stays NaN. "
+    .doc = "Angle of a complex number in (-pi, pi]; of a real one 0 or, when negative, pi; NaN "
+           "stays NaN. "
            "Integers give float32.",
     .in = {"input: number"},
     .promote = Promote::kFloat,
     .type = types::real_of_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) {
-      if (!is_complex(a.x_type(0).dtype)) return;
-      // d angle = (re * d im - im * d re) / |z|^2
-      Value re = kReal({a.x(0)}), im = kImag({a.x(0)});
-      Value scale = kDivNoNan({a.dy(), re * re + im * im});
-      a.dx(0) += kComplex({-(im * scale), re * scale});
-    },
+    .grad =
+        [](Adjoint& a) {
+          if (!is_complex(a.x_type(0).dtype)) return;
+          // d angle = (re * d im - im * d re) / |z|^2
+          Value re = kReal({a.x(0)}), im = kImag({a.x(0)});
+          Value scale = kDivNoNan({a.dy(), re * re + im * im});
+          a.dx(0) += kComplex({-(im * scale), re * scale});
+        },
     .scalar = unary([](auto x) {
       if (x.im) return atan2(imag(x), real(x));
       auto half_turn = select(x < 0, constant(x, 3.14159265358979323846), constant(x, 0.0));

@@ -21,22 +21,24 @@ void remainder_gradient(Adjoint& a) {
   if (a.wants(1)) a.dx(1) -= a.dy() * round({a.x(0) / a.x(1)});
 }
 
+// The sign goes last: the lowest number of a dtype has no positive counterpart.
 loops::Val gcd(loops::Val x, loops::Val y) {
   auto& nest = x.nest();
-  loops::Var a = nest.var(abs(x)), b = nest.var(abs(y));
+  loops::Var a = nest.var(x), b = nest.var(y);
   nest.loop_while([&] { return b.get() != 0; },
                   [&] {
                     auto r = a.get() % b.get();
                     a.set(b.get());
                     b.set(r);
                   });
-  return a;
+  return abs(a.get());
 }
 }  // namespace
 
 constexpr OpDef kFloorDiv = check({
     .name = "floor_div",
-    .doc = "Quotient rounded down, as Python's //: floor(x / y) taken from the exact remainder. An integer "
+    .doc = "Quotient rounded down, as Python's //: floor(x / y) taken from the exact remainder. An "
+           "integer "
            "divided by 0 gives 0.",
     .in = {"x: real", "y: real"},
     .promote = Promote::kCommon,
@@ -52,7 +54,8 @@ constexpr OpDef kFloorDiv = check({
 
 constexpr OpDef kFloorMod = check({
     .name = "floor_mod",
-    .doc = "Remainder with the sign of the divisor, as Python's %: x - y * floor(x / y). An integer modulo "
+    .doc = "Remainder with the sign of the divisor, as Python's %: x - y * floor(x / y). An "
+           "integer modulo "
            "0 gives 0.",
     .in = {"x: real", "y: real"},
     .promote = Promote::kCommon,
@@ -60,7 +63,8 @@ constexpr OpDef kFloorMod = check({
     .shard = "..., ... -> ...",
     .grad = remainder_gradient<kFloor>,
     .scalar = binary([](auto x, auto y) { return formulas::floor_mod(x, y); }),
-    .cases = "y in (0.5, 3); at (-7, 2) -> 1; at (7, -2) -> -1; at (5.5, 2) -> 1.5; at (1, 0) -> nan",
+    .cases =
+        "y in (0.5, 3); at (-7, 2) -> 1; at (7, -2) -> -1; at (5.5, 2) -> 1.5; at (1, 0) -> nan",
     .primitive = "FloorMod",
     .method = "remainder __mod__ __rmod__ __imod__",
     .alias = "remainder floormod tensor_mod",
@@ -68,7 +72,8 @@ constexpr OpDef kFloorMod = check({
 
 constexpr OpDef kTruncateDiv = check({
     .name = "truncate_div",
-    .doc = "Quotient rounded towards zero, as C's division of integers; an integer divided by 0 gives 0.",
+    .doc = "Quotient rounded towards zero, as C's division of integers; an integer divided by 0 "
+           "gives 0.",
     .in = {"x: real", "y: real"},
     .promote = Promote::kCommon,
     .type = types::broadcast,
@@ -97,27 +102,31 @@ constexpr OpDef kTruncateMod = check({
 
 constexpr OpDef kPow = check({
     .name = "pow",
-    .doc = "Power x^y; integers stay integers (a negative exponent then gives 0, or 1 and -1 for those "
+    .doc = "Power x^y; integers stay integers (a negative exponent then gives 0, or 1 and -1 for "
+           "those "
            "bases), 0^0 is 1, a negative base with a fractional exponent NaN.",
     .in = {"input: number", "exponent: number"},
     .promote = Promote::kCommon,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      Value x = a.x(0), y = a.x(1);
-      if (a.wants(0)) {
-        // x^(y-1) would be infinite for x = y = 0, where the slope is 0: take another exponent there.
-        Value zero = equal(y, 0.0);
-        a.dx(0) += a.dy() * conj_of(y * kPow({x, where(zero, 1.0, y - 1.0)}));
-      }
-      if (a.wants(1)) {
-        Value safe = where(equal(x, 0.0), 1.0, x);
-        a.dx(1) += a.dy() * conj_of(a.y() * kLog({safe}));
-      }
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value x = a.x(0), y = a.x(1);
+          if (a.wants(0)) {
+            // x^(y-1) would be infinite for x = y = 0, where the slope is 0: take another exponent
+            // there.
+            Value zero = equal(y, 0.0);
+            a.dx(0) += a.dy() * conj_of(y * kPow({x, where(zero, 1.0, y - 1.0)}));
+          }
+          if (a.wants(1)) {
+            Value safe = where(equal(x, 0.0), 1.0, x);
+            a.dx(1) += a.dy() * conj_of(a.y() * kLog({safe}));
+          }
+        },
     .scalar = binary([](auto x, auto y) { return pow(x, y); }),
-    .cases = "input in (0.3, 3); at (2, 0.5) -> 1.4142135623730951; at (0, 0) -> 1; at (-2, 3) -> -8; "
-             "at (-2, 0.5) -> nan; bad input[2] exponent[3]",
+    .cases =
+        "input in (0.3, 3); at (2, 0.5) -> 1.4142135623730951; at (0, 0) -> 1; at (-2, 3) -> -8; "
+        "at (-2, 0.5) -> nan; bad input[2] exponent[3]",
     .onnx = "Pow",
     .primitive = "Pow",
     .method = "pow __pow__ __rpow__",
@@ -128,20 +137,22 @@ constexpr OpDef kFloatPower = check({
     .name = "float_power",
     .doc = "Power x^y computed in float64 (complex128 for complex operands).",
     .in = {"input: number", "exponent: number"},
-    .type = [](TypeRuleCtx& c) {
-      bool complex = is_complex(c.dtype(0)) || is_complex(c.dtype(1));
-      Shape s = c.shape(0);
-      if (!mycel::broadcast(s, c.shape(1), &s)) c.fail("the shapes do not broadcast");
-      c.result(complex ? DType::kComplex128 : DType::kFloat64, s);
-    },
+    .type =
+        [](TypeRuleCtx& c) {
+          bool complex = is_complex(c.dtype(0)) || is_complex(c.dtype(1));
+          Shape s = c.shape(0);
+          if (!mycel::broadcast(s, c.shape(1), &s)) c.fail("the shapes do not broadcast");
+          c.result(complex ? DType::kComplex128 : DType::kFloat64, s);
+        },
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      DType wide = a.y_type().dtype;
-      Value x = cast_to(a.x(0), wide), y = cast_to(a.x(1), wide);
-      Value zero = equal(y, 0.0);
-      a.dx(0) += a.dy() * conj_of(y * kPow({x, where(zero, 1.0, y - 1.0)}));
-      if (a.wants(1)) a.dx(1) += a.dy() * conj_of(a.y() * kLog({where(equal(x, 0.0), 1.0, x)}));
-    },
+    .grad =
+        [](Adjoint& a) {
+          DType wide = a.y_type().dtype;
+          Value x = cast_to(a.x(0), wide), y = cast_to(a.x(1), wide);
+          Value zero = equal(y, 0.0);
+          a.dx(0) += a.dy() * conj_of(y * kPow({x, where(zero, 1.0, y - 1.0)}));
+          if (a.wants(1)) a.dx(1) += a.dy() * conj_of(a.y() * kLog({where(equal(x, 0.0), 1.0, x)}));
+        },
     .scalar = binary([](auto x, auto y) {
       DType wide = x.im || y.im ? DType::kComplex128 : DType::kFloat64;
       return pow(cast(x, wide), cast(y, wide));
@@ -157,12 +168,13 @@ constexpr OpDef kDivNoNan = check({
     .promote = Promote::kFloat,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      Value y = conj_of(a.x(1));
-      Value quotient = kDivNoNan({a.dy(), y});
-      a.dx(0) += quotient;
-      if (a.wants(1)) a.dx(1) -= kDivNoNan({quotient * conj_of(a.x(0)), y});
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value y = conj_of(a.x(1));
+          Value quotient = kDivNoNan({a.dy(), y});
+          a.dx(0) += quotient;
+          if (a.wants(1)) a.dx(1) -= kDivNoNan({quotient * conj_of(a.x(0)), y});
+        },
     .scalar = binary([](auto x, auto y) {
       auto zero = y == constant(y, int64_t{0});
       return select(zero, constant(x, int64_t{0}), x / select(zero, constant(y, int64_t{1}), y));
@@ -178,10 +190,11 @@ constexpr OpDef kMulNoNan = check({
     .promote = Promote::kCommon,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      a.dx(0) += kMulNoNan({a.dy(), conj_of(a.x(1))});
-      a.dx(1) += kMulNoNan({a.dy(), conj_of(a.x(0))});
-    },
+    .grad =
+        [](Adjoint& a) {
+          a.dx(0) += kMulNoNan({a.dy(), conj_of(a.x(1))});
+          a.dx(1) += kMulNoNan({a.dy(), conj_of(a.x(0))});
+        },
     .scalar = binary([](auto x, auto y) {
       auto zero = constant(y, int64_t{0});
       return select(y == zero, zero, x * y);
@@ -197,12 +210,13 @@ constexpr OpDef kXdivy = check({
     .promote = Promote::kFloat,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      Value x = a.x(0), y = a.x(1);
-      Value used = cast_to(not_equal(x, 0.0), x.dtype());
-      a.dx(0) += a.dy() * conj_of(kXdivy({used, y}));
-      if (a.wants(1)) a.dx(1) -= a.dy() * conj_of(kXdivy({kXdivy({x, y}), y}));
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value x = a.x(0), y = a.x(1);
+          Value used = cast_to(not_equal(x, 0.0), x.dtype());
+          a.dx(0) += a.dy() * conj_of(kXdivy({used, y}));
+          if (a.wants(1)) a.dx(1) -= a.dy() * conj_of(kXdivy({kXdivy({x, y}), y}));
+        },
     .scalar = binary([](auto x, auto y) {
       auto zero = constant(x, int64_t{0});
       return select(x == zero, zero, x / select(x == zero, constant(y, int64_t{1}), y));
@@ -219,17 +233,20 @@ constexpr OpDef kXlogy = check({
     .promote = Promote::kFloat,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      Value x = a.x(0), y = a.x(1);
-      Value used = cast_to(not_equal(x, 0.0), x.dtype());
-      if (a.wants(0)) a.dx(0) += a.dy() * conj_of(kXlogy({used, y}));
-      if (a.wants(1)) a.dx(1) += a.dy() * conj_of(kXdivy({x, y}));
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value x = a.x(0), y = a.x(1);
+          Value used = cast_to(not_equal(x, 0.0), x.dtype());
+          if (a.wants(0)) a.dx(0) += a.dy() * conj_of(kXlogy({used, y}));
+          if (a.wants(1)) a.dx(1) += a.dy() * conj_of(kXdivy({x, y}));
+        },
     .scalar = binary([](auto x, auto y) {
       auto skip = (x == constant(x, int64_t{0})) & !isnan(y);
-      return select(skip, constant(x, int64_t{0}), x * log(select(skip, constant(y, int64_t{1}), y)));
+      return select(skip, constant(x, int64_t{0}),
+                    x * log(select(skip, constant(y, int64_t{1}), y)));
     }),
-    .cases = "other in (0.5, 2); at (0, 0) -> 0; at (3, 2) -> 2.0794415416798357; at (0, nan) -> nan",
+    .cases =
+        "other in (0.5, 2); at (0, 0) -> 0; at (3, 2) -> 2.0794415416798357; at (0, nan) -> nan",
     .primitive = "Xlogy",
     .method = "xlogy",
 });
@@ -241,11 +258,12 @@ constexpr OpDef kSquaredDifference = check({
     .promote = Promote::kCommon,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      Value slope = a.dy() * conj_of(a.x(0) - a.x(1)) * 2.0;
-      a.dx(0) += slope;
-      a.dx(1) -= slope;
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value slope = a.dy() * conj_of(a.x(0) - a.x(1)) * 2.0;
+          a.dx(0) += slope;
+          a.dx(1) -= slope;
+        },
     .scalar = binary([](auto x, auto y) {
       auto gap = x - y;
       return gap * gap;
@@ -286,8 +304,8 @@ constexpr OpDef kLcm = check({
 });
 
 void register_division() {
-  register_ops({&kFloorDiv, &kFloorMod, &kTruncateDiv, &kTruncateMod, &kPow, &kFloatPower, &kDivNoNan, &kMulNoNan,
-                &kXdivy, &kXlogy, &kSquaredDifference, &kGcd, &kLcm});
+  register_ops({&kFloorDiv, &kFloorMod, &kTruncateDiv, &kTruncateMod, &kPow, &kFloatPower,
+                &kDivNoNan, &kMulNoNan, &kXdivy, &kXlogy, &kSquaredDifference, &kGcd, &kLcm});
 }
 
 }  // namespace mycel::ops

@@ -1,5 +1,6 @@
-// The elementwise room: records of ops whose result elements depend on one element of each operand, all
-// given by scalar formulas. Declared here: what the gradient rules and expansions of other rooms use.
+// The elementwise room: records of ops whose result elements depend on one element of each operand,
+// all given by scalar formulas. Declared here: what the gradient rules and expansions of other
+// rooms use.
 #pragma once
 
 #include "ir/graph.h"
@@ -22,7 +23,8 @@ extern const OpDef kMulNoNan, kSquaredDifference;
 
 // Exponentials, logarithms, trigonometry, special functions.
 extern const OpDef kExp, kExpm1, kExp2, kLog, kLog1p, kLog2, kLog10, kLogaddexp;
-extern const OpDef kSin, kCos, kTan, kAsin, kAcos, kAtan, kAtan2, kSinh, kCosh, kAsinh, kAcosh, kAtanh;
+extern const OpDef kSin, kCos, kTan, kAsin, kAcos, kAtan, kAtan2, kSinh, kCosh, kAsinh, kAcosh,
+    kAtanh;
 extern const OpDef kErf, kErfc, kErfinv, kLgamma, kDigamma, kXlogy, kXdivy, kDivNoNan, kHypot;
 
 // Rounding.
@@ -43,14 +45,17 @@ extern const OpDef kComplex, kReal, kImag, kConj, kAngle;
 // Activations.
 extern const OpDef kRelu, kSigmoid, kTanh, kLogsigmoid, kSoftplus, kSilu, kGelu;
 
-// -- short forms for rules -------------------------------------------------------------------------
-// conj of a complex value; a real one as it is. Gradients follow the convention that dx is the direction
-// of steepest ascent of the real part, so a derivative factor enters conjugated.
+// -- short forms for rules
+// ------------------------------------------------------------------------- conj of a complex
+// value; a real one as it is. Gradients follow the convention that dx is the direction of steepest
+// ascent of the real part, so a derivative factor enters conjugated.
 Value conj_of(Value v);
 Value cast_to(Value v, DType dtype);
 Value where(Value condition, Value a, Value b);
 Value where(Value condition, Value a, double b);
 Value where(Value condition, double a, Value b);
+// Ones of the type of a float v, through which no gradient flows.
+Value ones_of(Value v);
 // A constant of v's dtype.
 Value number(Value like, double v);
 Value greater(Value a, double b);

@@ -61,14 +61,16 @@ constexpr OpDef kExp2 = check({
 
 constexpr OpDef kLog = check({
     .name = "log",
-    .doc = "Natural logarithm; 0 gives -inf, negative numbers NaN, complex ones the principal value.",
+    .doc =
+        "Natural logarithm; 0 gives -inf, negative numbers NaN, complex ones the principal value.",
     .in = {"input: number"},
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() / conj_of(a.x(0)); },
     .scalar = unary([](auto x) { return log(x); }),
-    .cases = "input in (0.2, 5); at (10) -> 2.302585092994046; at (0) -> -inf; at (-1) -> nan; at (inf) -> inf",
+    .cases = "input in (0.2, 5); at (10) -> 2.302585092994046; at (0) -> -inf; at (-1) -> nan; at "
+             "(inf) -> inf",
     .onnx = "Log",
     .primitive = "Log",
     .method = "log",
@@ -121,16 +123,18 @@ constexpr OpDef kLogaddexp = check({
     .promote = Promote::kFloat,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      Value s = kSigmoid({a.x(0) - a.x(1)});
-      a.dx(0) += a.dy() * s;
-      a.dx(1) += a.dy() * (1.0 - s);
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value s = kSigmoid({a.x(0) - a.x(1)});
+          a.dx(0) += a.dy() * s;
+          a.dx(1) += a.dy() * (1.0 - s);
+        },
     .scalar = binary([](auto x, auto y) {
       // Equal infinities have no difference: there the answer is the operand itself.
       return select(x == y, x + constant(x, kLn2), max(x, y) + log1p(exp(-abs(x - y))));
     }),
-    .cases = "at (1000, 1000) -> 1000.6931471805599; at (0, 1) -> 1.3132616875182228; at (-inf, -inf) -> -inf; "
+    .cases = "at (1000, 1000) -> 1000.6931471805599; at (0, 1) -> 1.3132616875182228; at (-inf, "
+             "-inf) -> -inf; "
              "at (-inf, 2) -> 2; bad input[2] other[3]",
     .method = "logaddexp",
     .commutative = true,
@@ -143,11 +147,12 @@ constexpr OpDef kLogaddexp2 = check({
     .promote = Promote::kFloat,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      Value s = kSigmoid({(a.x(0) - a.x(1)) * kLn2});
-      a.dx(0) += a.dy() * s;
-      a.dx(1) += a.dy() * (1.0 - s);
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value s = kSigmoid({(a.x(0) - a.x(1)) * kLn2});
+          a.dx(0) += a.dy() * s;
+          a.dx(1) += a.dy() * (1.0 - s);
+        },
     .scalar = binary([](auto x, auto y) {
       return select(x == y, x + 1, max(x, y) + log1p(exp2(-abs(x - y))) * constant(x, 1 / kLn2));
     }),
@@ -157,7 +162,8 @@ constexpr OpDef kLogaddexp2 = check({
 });
 
 void register_exponential() {
-  register_ops({&kExp, &kExpm1, &kExp2, &kLog, &kLog1p, &kLog2, &kLog10, &kLogaddexp, &kLogaddexp2});
+  register_ops(
+      {&kExp, &kExpm1, &kExp2, &kLog, &kLog1p, &kLog2, &kLog10, &kLogaddexp, &kLogaddexp2});
 }
 
 }  // namespace mycel::ops

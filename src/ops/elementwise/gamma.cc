@@ -52,7 +52,8 @@ WithSlope gamma_series(Val a, Val x, Val active) {
     dterm.set(dnext);
     sum.set(sum.get() + term.get());
     dsum.set(dsum.get() + dterm.get());
-    return (abs(term.get()) > abs(sum.get()) * kEpsilon) | (abs(dterm.get()) > abs(dsum.get()) * kEpsilon);
+    return (abs(term.get()) > abs(sum.get()) * kEpsilon) |
+           (abs(dterm.get()) > abs(dsum.get()) * kEpsilon);
   });
   return {sum.get(), dsum.get()};
 }
@@ -80,7 +81,8 @@ WithSlope gamma_fraction(Val a, Val x, Val active) {
     dc.set(dcnew);
     d.set(dnew);
     dd.set(ddnew);
-    return (abs(factor - 1) > kEpsilon * 2) | (abs(h.get() * dfactor) > abs(dh.get()) * (kEpsilon * 4));
+    return (abs(factor - 1) > kEpsilon * 2) |
+           (abs(h.get() * dfactor) > abs(dh.get()) * (kEpsilon * 4));
   });
   return {h.get(), dh.get()};
 }
@@ -94,7 +96,8 @@ Val incomplete(Val a_operand, Val x_operand, Part part) {
   Val sa = select(inner, a, num(a, 1)), sx = select(inner, x, num(x, 1));
   Val left = sx < sa + 1;
   Val front = exp(log_front(sa, sx));
-  WithSlope series = gamma_series(sa, sx, inner & left), fraction = gamma_fraction(sa, sx, inner & !left);
+  WithSlope series = gamma_series(sa, sx, inner & left),
+            fraction = gamma_fraction(sa, sx, inner & !left);
   Val p = front * series.value, q = front * fraction.value;
   Val value;
   if (part == Part::kSlope) {
@@ -106,8 +109,9 @@ Val incomplete(Val a_operand, Val x_operand, Part part) {
   }
   // The borders: x = 0 gives P = 0, x = inf or a = 0 give P = 1; anything else is not defined.
   double at_zero = part == Part::kUpper ? 1 : 0, at_end = part == Part::kLower ? 1 : 0;
-  Val border = select((x == 0) & (a > 0), num(x, at_zero),
-                      select((isinf(x) & (x > 0) & (a >= 0)) | ((a == 0) & (x > 0)), num(x, at_end), num(x, NAN)));
+  Val border = select(
+      (x == 0) & (a > 0), num(x, at_zero),
+      select((isinf(x) & (x > 0) & (a >= 0)) | ((a == 0) & (x > 0)), num(x, at_end), num(x, NAN)));
   return select(inner, value, border);
 }
 
@@ -125,14 +129,16 @@ Val digamma(Val operand) {
   }
   Val r = 1 / (y * y);
   // B(2n) / (2n) of the asymptotic series.
-  constexpr double kTerms[] = {1.0 / 12,  -1.0 / 120, 1.0 / 252, -1.0 / 240,
+  constexpr double kTerms[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
                                1.0 / 132, -691.0 / 32760, 1.0 / 12};
   Val tail = num(x, 0);
   for (int k = 6; k >= 0; --k) tail = (tail + num(x, kTerms[k])) * r;
   Val value = log(y) - 0.5 / y - tail + shift;
-  // Reflection: psi(x) = psi(1 - x) - pi / tan(pi x), the tangent of the distance to a whole number.
+  // Reflection: psi(x) = psi(1 - x) - pi / tan(pi x), the tangent of the distance to a whole
+  // number.
   Val from_whole = x - rint(x);
-  Val reflected = value - num(x, kPi) / tan(num(x, kPi) * select(from_whole == 0, num(x, 0.25), from_whole));
+  Val reflected =
+      value - num(x, kPi) / tan(num(x, kPi) * select(from_whole == 0, num(x, 0.25), from_whole));
   reflected = select(from_whole == 0, num(x, NAN), reflected);
   return select(x == 0, num(x, -HUGE_VAL), select(negative, reflected, value));
 }
@@ -150,8 +156,9 @@ Val zeta(Val s_operand, Val q_operand) {
   });
   Val w = select(usable, at.get(), num(s, 10));
   // B(2j) / (2j)!
-  constexpr double kTerms[] = {1.0 / 12,           -1.0 / 720,           1.0 / 30240,
-                               -1.0 / 1209600,     1.0 / 47900160,       -691.0 / 1307674368000,
+  constexpr double kTerms[] = {1.0 / 12,           -1.0 / 720,
+                               1.0 / 30240,        -1.0 / 1209600,
+                               1.0 / 47900160,     -691.0 / 1307674368000,
                                1.0 / 74724249600., -3617.0 / 10670622842880000.};
   Val power = pow(w, -s);
   Val rest = w * power / (s - 1) + 0.5 * power;
@@ -161,7 +168,8 @@ Val zeta(Val s_operand, Val q_operand) {
     factor = factor * (s + (2 * j + 1)) * (s + (2 * j + 2)) / (w * w);
   }
   Val pole = (q <= 0) & (q == floor(q));
-  Val other = select(s == 1, num(s, HUGE_VAL), select((s > 1) & pole, num(s, HUGE_VAL), num(s, NAN)));
+  Val other =
+      select(s == 1, num(s, HUGE_VAL), select((s > 1) & pole, num(s, HUGE_VAL), num(s, NAN)));
   other = select((s > 1) & (q == num(q, HUGE_VAL)), num(s, 0), other);
   return select(usable, sum.get() + rest, other);
 }
@@ -216,7 +224,8 @@ Val erfinv(Val operand) {
   Val x = wide(operand), size = abs(x);
   Val inner = size < 1;
   Val t = select(inner, size, num(x, 0.5));
-  // Winitzki's approximation (relative error 2e-3), then Halley steps on erfc, which keeps the tail exact.
+  // Winitzki's approximation (relative error 2e-3), then Halley steps on erfc, which keeps the tail
+  // exact.
   constexpr double kShape = 0.147;
   Val l = log1p(-(t * t));
   Val m = l * 0.5 + 2 / (kPi * kShape);

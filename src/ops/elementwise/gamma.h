@@ -1,5 +1,5 @@
-// Scalar formulas around the gamma function. All compute in float64 whatever the operand's dtype; several
-// iterate until they stand still, so they are loops inside the loop.
+// Scalar formulas around the gamma function. All compute in float64 whatever the operand's dtype;
+// several iterate until they stand still, so they are loops inside the loop.
 #pragma once
 
 #include "loops/val.h"

@@ -25,7 +25,8 @@ void shift_type(TypeRuleCtx& c) {
 loops::Val ones(loops::Val x) {
   auto v = cast(x, DType::kUInt64);
   if (is_signed_int(x.dtype()) && size_of(x.dtype()) < 8) {
-    v = v & constant(v, (int64_t{1} << (8 * size_of(x.dtype()))) - 1);  // drop the copies of the sign bit
+    v = v & constant(v, (int64_t{1} << (8 * size_of(x.dtype()))) -
+                            1);  // drop the copies of the sign bit
   }
   v = v - ((v >> 1) & 0x5555555555555555);
   v = (v & 0x3333333333333333) + ((v >> 2) & 0x3333333333333333);
@@ -42,7 +43,8 @@ constexpr OpDef kLogicalAnd = check({
     .shard = "..., ... -> ...",
     .grad = kBoolResult,
     .scalar = binary([](auto x, auto y) { return x && y; }),
-    .cases = "input in {0, 1, 2}; other in {0, 1, 2}; at (1, 2) -> 1; at (1, 0) -> 0; bad input[2] other[3]",
+    .cases = "input in {0, 1, 2}; other in {0, 1, 2}; at (1, 2) -> 1; at (1, 0) -> 0; bad input[2] "
+             "other[3]",
     .onnx = "And",
     .primitive = "LogicalAnd",
     .method = "logical_and",
@@ -105,7 +107,8 @@ constexpr OpDef kBitwiseAnd = check({
     .shard = "..., ... -> ...",
     .grad = kInteger,
     .scalar = binary([](auto x, auto y) { return x & y; }),
-    .cases = "dtypes bool int8 int16 int32 int64 uint8 uint16 uint32 uint64; at (12, 10) -> 8; at (-1, 5) -> 5",
+    .cases = "dtypes bool int8 int16 int32 int64 uint8 uint16 uint32 uint64; at (12, 10) -> 8; at "
+             "(-1, 5) -> 5",
     .primitive = "BitwiseAnd",
     .method = "bitwise_and __and__",
     .commutative = true,
@@ -163,7 +166,8 @@ constexpr OpDef kLeftShift = check({
     .shard = "..., ... -> ...",
     .grad = kInteger,
     .scalar = binary([](auto x, auto y) { return x << y; }),
-    .cases = "other in ints(0, 6); dtypes int8 int16 int32 int64 uint8 uint16 uint32 uint64; at (3, 4) -> 48; "
+    .cases = "other in ints(0, 6); dtypes int8 int16 int32 int64 uint8 uint16 uint32 uint64; at "
+             "(3, 4) -> 48; "
              "at (1, 70) -> 0",
     .onnx = "BitShift",
     .primitive = "LeftShift",
@@ -179,7 +183,8 @@ constexpr OpDef kRightShift = check({
     .shard = "..., ... -> ...",
     .grad = kInteger,
     .scalar = binary([](auto x, auto y) { return x >> y; }),
-    .cases = "other in ints(0, 6); dtypes int8 int16 int32 int64 uint8 uint16 uint32 uint64; at (48, 4) -> 3; "
+    .cases = "other in ints(0, 6); dtypes int8 int16 int32 int64 uint8 uint16 uint32 uint64; at "
+             "(48, 4) -> 3; "
              "at (-3, 1) -> -2; at (-1, 70) -> -1",
     .primitive = "RightShift",
     .method = "bitwise_right_shift",
@@ -193,13 +198,14 @@ constexpr OpDef kPopulationCount = check({
     .shard = "... -> ...",
     .grad = kInteger,
     .scalar = unary([](auto x) { return ones(x); }),
-    .cases = "skip dtypes: negative numbers have more ones in wider dtypes; at (11) -> 3; at (-1) -> 64; at (0) -> 0",
+    .cases = "skip dtypes: negative numbers have more ones in wider dtypes; at (11) -> 3; at (-1) "
+             "-> 64; at (0) -> 0",
     .primitive = "PopulationCount",
 });
 
 void register_logic() {
-  register_ops({&kLogicalAnd, &kLogicalOr, &kLogicalXor, &kLogicalNot, &kBitwiseAnd, &kBitwiseOr, &kBitwiseXor,
-                &kInvert, &kLeftShift, &kRightShift, &kPopulationCount});
+  register_ops({&kLogicalAnd, &kLogicalOr, &kLogicalXor, &kLogicalNot, &kBitwiseAnd, &kBitwiseOr,
+                &kBitwiseXor, &kInvert, &kLeftShift, &kRightShift, &kPopulationCount});
 }
 
 }  // namespace mycel::ops

@@ -19,7 +19,8 @@ void zero_gradient(Adjoint&) {}
 // The sign bit: of -0.0 and of NaN too.
 loops::Val sign_bit(loops::Val x) {
   if (!is_float(x.dtype())) return x < 0;
-  return x.dtype() == DType::kFloat64 ? bitcast(x, DType::kInt64) < 0 : bitcast(x, DType::kInt32) < 0;
+  return x.dtype() == DType::kFloat64 ? bitcast(x, DType::kInt64) < 0
+                                      : bitcast(x, DType::kInt32) < 0;
 }
 
 // The next float from x towards y, by stepping the bit pattern as an integer.
@@ -39,14 +40,16 @@ loops::Val next_after(loops::Val x, loops::Val y) {
 
 constexpr OpDef kAbs = check({
     .name = "abs",
-    .doc = "Absolute value; of a complex number its modulus, as a real. The slope at 0 is taken as 0.",
+    .doc =
+        "Absolute value; of a complex number its modulus, as a real. The slope at 0 is taken as 0.",
     .in = {"input: any"},
     .type = types::real_of_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) {
-      Value x = a.x(0);
-      a.dx(0) += cast_to(a.dy(), x.dtype()) * kSgn({x});
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value x = a.x(0);
+          a.dx(0) += cast_to(a.dy(), x.dtype()) * kSgn({x});
+        },
     .scalar = unary([](auto x) { return abs(x); }),
     .cases = "at (-1.5) -> 1.5; at (-0.0) -> 0",
     .onnx = "Abs",
@@ -59,14 +62,17 @@ constexpr OpDef kSign = check({
     .name = "sign",
     .doc = "-1, 0 or 1 by the sign of x; NaN stays NaN.",
     .in = {"input: any"},
-    .type = [](TypeRuleCtx& c) {
-      if (is_complex(c.dtype(0))) c.fail_type("complex numbers have no sign; use sgn for x / |x|");
-      types::same_as_first(c);
-    },
+    .type =
+        [](TypeRuleCtx& c) {
+          if (is_complex(c.dtype(0)))
+            c.fail_type("complex numbers have no sign; use sgn for x / |x|");
+          types::same_as_first(c);
+        },
     .shard = "... -> ...",
     .grad = zero_gradient,
     .scalar = unary([](auto x) { return sign(x); }),
-    .cases = "dtypes bool int8 int32 int64 uint8 float16 float32 float64; at (-3) -> -1; at (0) -> 0; at (nan) -> nan",
+    .cases = "dtypes bool int8 int32 int64 uint8 float16 float32 float64; at (-3) -> -1; at (0) -> "
+             "0; at (nan) -> nan",
     .onnx = "Sign",
     .primitive = "Sign",
     .method = "sign",
@@ -78,14 +84,15 @@ constexpr OpDef kSgn = check({
     .in = {"input: any"},
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) {
-      if (!is_complex(a.x_type(0).dtype)) return;
-      // d sgn = (dz - s Re(conj(s) dz)) / |z|, a symmetric map: the adjoint is the same.
-      Value s = a.y(), dy = a.dy(), size = kAbs({a.x(0)});
-      Value along = kReal({kConj({s}) * dy});
-      Value across = dy - s * cast_to(along, dy.dtype());
-      a.dx(0) += kDivNoNan({across, cast_to(size, dy.dtype())});
-    },
+    .grad =
+        [](Adjoint& a) {
+          if (!is_complex(a.x_type(0).dtype)) return;
+          // d sgn = (dz - s Re(conj(s) dz)) / |z|, a symmetric map: the adjoint is the same.
+          Value s = a.y(), dy = a.dy(), size = kAbs({a.x(0)});
+          Value along = kReal({kConj({s}) * dy});
+          Value across = dy - s * cast_to(along, dy.dtype());
+          a.dx(0) += kDivNoNan({across, cast_to(size, dy.dtype())});
+        },
     .scalar = unary([](auto x) {
       if (!x.im) return sign(x);
       auto size = abs(x);
@@ -115,10 +122,11 @@ constexpr OpDef kCopysign = check({
     .promote = Promote::kFloat,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      Value x = a.x(0);
-      a.dx(0) += a.dy() * kSign({x}) * kSign({a.y()});
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value x = a.x(0);
+          a.dx(0) += a.dy() * kSign({x}) * kSign({a.y()});
+        },
     .scalar = binary([](auto x, auto y) {
       auto size = abs(x);
       return select(sign_bit(y), -size, size);
@@ -212,17 +220,20 @@ constexpr OpDef kNextafter = check({
     .doc = "The next number of the dtype from x towards y.",
     .in = {"input: float", "other: float"},
     .promote = Promote::kCommon,
-    .type = [](TypeRuleCtx& c) {
-      if (c.dtype(0) != DType::kFloat32 && c.dtype(0) != DType::kFloat64) {
-        c.fail_type("float32 or float64 expected");
-      }
-      types::broadcast(c);
-    },
+    .type =
+        [](TypeRuleCtx& c) {
+          if (c.dtype(0) != DType::kFloat32 && c.dtype(0) != DType::kFloat64) {
+            c.fail_type("float32 or float64 expected");
+          }
+          types::broadcast(c);
+        },
     .shard = "..., ... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy(); },
     .scalar = binary([](auto x, auto y) { return next_after(x, y); }),
-    .cases = "dtypes float32 float64; at (1, 2) -> 1.0000000000000002; at (0, -1) -> -4.9406564584124654e-324; "
-             "at (1, 1) -> 1; skip grad: a quotient of differences sees the steps; skip grad2: as for grad",
+    .cases = "dtypes float32 float64; at (1, 2) -> 1.0000000000000002; at (0, -1) -> "
+             "-4.9406564584124654e-324; "
+             "at (1, 1) -> 1; skip grad: a quotient of differences sees the steps; skip grad2: as "
+             "for grad",
     .primitive = "NextAfter",
     .method = "nextafter",
 });
@@ -234,10 +245,11 @@ constexpr OpDef kLdexp = check({
     .promote = Promote::kFloat,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      a.dx(0) += a.dy() * kExp2({a.x(1)});
-      if (a.wants(1)) a.dx(1) += a.dy() * a.y() * 0.69314718055994530942;
-    },
+    .grad =
+        [](Adjoint& a) {
+          a.dx(0) += a.dy() * kExp2({a.x(1)});
+          if (a.wants(1)) a.dx(1) += a.dy() * a.y() * 0.69314718055994530942;
+        },
     .scalar = binary([](auto x, auto y) { return x * exp2(y); }),
     .cases = "at (3, -2) -> 0.75",
     .method = "ldexp",
@@ -247,10 +259,14 @@ namespace {
 // The largest finite number of a float dtype.
 double largest_finite(DType d) {
   switch (d) {
-    case DType::kFloat16: return 65504;
-    case DType::kBFloat16: return 0x1.fep127;
-    case DType::kFloat32: return static_cast<double>(std::numeric_limits<float>::max());
-    default: return std::numeric_limits<double>::max();
+    case DType::kFloat16:
+      return 65504;
+    case DType::kBFloat16:
+      return 0x1.fep127;
+    case DType::kFloat32:
+      return static_cast<double>(std::numeric_limits<float>::max());
+    default:
+      return std::numeric_limits<double>::max();
   }
 }
 
@@ -262,41 +278,48 @@ constexpr OpDef kReplaceNonfinite = check({
     .type = types::same_as_first,
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) += where(kIsfinite({a.x(0)}), a.dy(), 0.0); },
-    .scalar = formula(1, 1, [](auto in, auto& attrs, auto out) {
-      auto x = in[0];
-      auto c = [&](double v) { return constant(x, v); };
-      auto finite = select(x == c(HUGE_VAL), c(attrs[1].real()), select(x == c(-HUGE_VAL), c(attrs[2].real()), x));
-      out[0] = select(isnan(x), c(attrs[0].real()), finite);
-    }),
-    .cases = "nan = 1; posinf = 2; neginf = 3; at (nan) -> 1; at (inf) -> 2; at (-inf) -> 3; at (5) -> 5",
+    .scalar = formula(1, 1,
+                      [](auto in, auto& attrs, auto out) {
+                        auto x = in[0];
+                        auto c = [&](double v) { return constant(x, v); };
+                        auto finite = select(x == c(HUGE_VAL), c(attrs[1].real()),
+                                             select(x == c(-HUGE_VAL), c(attrs[2].real()), x));
+                        out[0] = select(isnan(x), c(attrs[0].real()), finite);
+                      }),
+    .cases = "nan = 1; posinf = 2; neginf = 3; at (nan) -> 1; at (inf) -> 2; at (-inf) -> 3; at "
+             "(5) -> 5",
     .internal = true,
 });
 }  // namespace
 
 constexpr OpDef kNanToNum = check({
     .name = "nan_to_num",
-    .doc = "NaN replaced by `nan`, infinities by `posinf` and `neginf` (None: the largest and smallest "
+    .doc = "NaN replaced by `nan`, infinities by `posinf` and `neginf` (None: the largest and "
+           "smallest "
            "number of the dtype); integers and bools are returned as they are.",
     .in = {"input: real"},
     .attr = {"nan: float = 0.0", "posinf: float? = None", "neginf: float? = None"},
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .expand = [](Expansion& e) {
-      DType d = e.x(0).dtype();
-      if (!is_float(d)) return e.result(e.x(0));
-      const Attr &high = e.attrs["posinf"], &low = e.attrs["neginf"];
-      e.result(kReplaceNonfinite({e.x(0)}, {e.attrs["nan"], high.none() ? largest_finite(d) : high.real(),
-                                            low.none() ? -largest_finite(d) : low.real()}));
-    },
-    .cases = "at (nan) -> 0; at (inf) -> 1.7976931348623157e308; at (2) -> 2 | nan = 3; posinf = 7; "
-             "at (nan) -> 3; at (inf) -> 7",
+    .expand =
+        [](Expansion& e) {
+          DType d = e.x(0).dtype();
+          if (!is_float(d)) return e.result(e.x(0));
+          const Attr &high = e.attrs["posinf"], &low = e.attrs["neginf"];
+          e.result(kReplaceNonfinite({e.x(0)},
+                                     {e.attrs["nan"], high.none() ? largest_finite(d) : high.real(),
+                                      low.none() ? -largest_finite(d) : low.real()}));
+        },
+    .cases =
+        "at (nan) -> 0; at (inf) -> 1.7976931348623157e308; at (2) -> 2 | nan = 3; posinf = 7; "
+        "at (nan) -> 3; at (inf) -> 7",
     .primitive = "NanToNum(nan, posinf, neginf)",
     .method = "nan_to_num",
 });
 
 void register_rounding() {
-  register_ops({&kAbs, &kSign, &kSgn, &kSignbit, &kCopysign, &kPositive, &kFloor, &kCeil, &kRound, &kTrunc, &kFrac,
-                &kNextafter, &kLdexp, &kReplaceNonfinite, &kNanToNum});
+  register_ops({&kAbs, &kSign, &kSgn, &kSignbit, &kCopysign, &kPositive, &kFloor, &kCeil, &kRound,
+                &kTrunc, &kFrac, &kNextafter, &kLdexp, &kReplaceNonfinite, &kNanToNum});
 }
 
 }  // namespace mycel::ops

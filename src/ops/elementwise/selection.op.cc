@@ -44,10 +44,11 @@ constexpr OpDef kSelect = check({
     .in = {"cond: any", "x: any", "y: any"},
     .type = select_type,
     .shard = "..., ..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      a.dx(1) += where(a.x(0), a.dy(), 0.0);
-      a.dx(2) += where(a.x(0), 0.0, a.dy());
-    },
+    .grad =
+        [](Adjoint& a) {
+          a.dx(1) += where(a.x(0), a.dy(), 0.0);
+          a.dx(2) += where(a.x(0), 0.0, a.dy());
+        },
     .scalar = ternary([](auto c, auto x, auto y) { return pick(c, x, y); }),
     .cases = "cond dtypes bool; at (1, 2, 3) -> 2; at (0, 2, 3) -> 3; bad x[2] y[3]",
     .onnx = "Where",
@@ -57,14 +58,16 @@ constexpr OpDef kSelect = check({
 
 constexpr OpDef kMaximum = check({
     .name = "maximum",
-    .doc = "The larger of x and y; NaN where either is NaN. Of equal operands the first gets the gradient.",
+    .doc = "The larger of x and y; NaN where either is NaN. Of equal operands the first gets the "
+           "gradient.",
     .in = {"x: any", "y: any"},
     .promote = Promote::kCommon,
     .type = ordered,
     .shard = "..., ... -> ...",
     .grad = [](Adjoint& a) { chosen_gradient(a, kLess({a.x(0), a.x(1)})); },
     .scalar = binary([](auto x, auto y) { return back_to(max(as_number(x), as_number(y)), x); }),
-    .cases = "dtypes bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64; "
+    .cases = "dtypes bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 "
+             "float32 float64; "
              "at (1, 2) -> 2; at (nan, 1) -> nan; at (1, nan) -> nan",
     .onnx = "Max",
     .primitive = "Maximum",
@@ -74,14 +77,16 @@ constexpr OpDef kMaximum = check({
 
 constexpr OpDef kMinimum = check({
     .name = "minimum",
-    .doc = "The smaller of x and y; NaN where either is NaN. Of equal operands the first gets the gradient.",
+    .doc = "The smaller of x and y; NaN where either is NaN. Of equal operands the first gets the "
+           "gradient.",
     .in = {"x: any", "y: any"},
     .promote = Promote::kCommon,
     .type = ordered,
     .shard = "..., ... -> ...",
     .grad = [](Adjoint& a) { chosen_gradient(a, kGreater({a.x(0), a.x(1)})); },
     .scalar = binary([](auto x, auto y) { return back_to(min(as_number(x), as_number(y)), x); }),
-    .cases = "dtypes bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64; "
+    .cases = "dtypes bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 "
+             "float32 float64; "
              "at (1, 2) -> 1; at (nan, 1) -> nan; at (1, nan) -> nan",
     .onnx = "Min",
     .primitive = "Minimum",

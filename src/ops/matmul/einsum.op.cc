@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "ir/expansion.h"
 #include "ops/elementwise/elementwise.h"
+#include "ops/matmul/contraction.h"
 #include "ops/matmul/matmul.h"
 #include "ops/matmul/rooms.h"
 #include "ops/reduce/reduce.h"
@@ -20,11 +21,8 @@ using ir::Value;
 
 namespace {
 
-// One label a dim. Dims of an ellipsis are labelled '0', '1', … counted from the last.
-struct Term {
-  std::string labels;
-  Value value;
-};
+// Dims of an ellipsis are labelled '0', '1', … counted from the last.
+using Term = Labelled;
 
 struct Equation {
   std::vector<std::string> inputs;
@@ -68,7 +66,6 @@ std::string labels_of(const std::string& part, int dims) {
 }
 
 int dim_of(const Term& t, char label) { return static_cast<int>(t.labels.find(label)); }
-bool has(const std::string& s, char c) { return s.find(c) != std::string::npos; }
 
 // Dims of one label within one operand become their diagonal.
 void take_diagonals(Term& t) {
@@ -88,45 +85,13 @@ void take_diagonals(Term& t) {
   }
 }
 
-// Sums the labels that are not in `needed`.
-void sum_unneeded(Term& t, const std::string& needed) {
-  Attr::Ints axes;
-  std::string kept;
-  for (size_t d = 0; d < t.labels.size(); ++d) {
-    if (has(needed, t.labels[d])) {
-      kept += t.labels[d];
-    } else {
-      axes.push_back(static_cast<int64_t>(d));
-    }
-  }
-  if (axes.empty()) return;
-  t.value = kReduceSum({t.value}, {axes});
-  t.labels = kept;
-}
-
-// The dims of `t` in the order of `labels`.
-Value ordered(const Term& t, const std::string& labels) {
-  Attr::Ints order;
-  for (char c : labels) order.push_back(dim_of(t, c));
-  return std::is_sorted(order.begin(), order.end()) ? t.value : kTranspose({t.value}, {order});
-}
-
-int64_t extent(const Term& t, const std::string& labels) {
-  int64_t n = 1;
-  for (char c : labels) {
-    int64_t d = t.value.shape()[dim_of(t, c)];
-    n = d == kUnknownDim || n == kUnknownDim ? kUnknownDim : n * d;
-  }
-  return n;
-}
-
 // A dim of 1 (an ellipsis broadcasts) is dropped where the other side has the label too.
 void drop_ones(Term& t, const Term& other) {
   Attr::Ints axes;
   std::string kept;
   for (size_t d = 0; d < t.labels.size(); ++d) {
     char c = t.labels[d];
-    bool one = t.value.shape()[static_cast<int>(d)] == 1 && has(other.labels, c) &&
+    bool one = t.value.shape()[static_cast<int>(d)] == 1 && has_label(other.labels, c) &&
                other.value.shape()[dim_of(other, c)] != 1;
     if (one) {
       axes.push_back(static_cast<int64_t>(d));
@@ -143,26 +108,11 @@ Term join(Term a, Term b, const std::string& needed) {
   drop_ones(a, b);
   drop_ones(b, a);
   for (char c : a.labels) {
-    if (!has(b.labels, c)) continue;
+    if (!has_label(b.labels, c)) continue;
     int64_t m = a.value.shape()[dim_of(a, c)], n = b.value.shape()[dim_of(b, c)];
     if (m != n && m != kUnknownDim && n != kUnknownDim) value_error("einsum: label {} stands for dims of {} and {}", c, m, n);
   }
-  std::string in_b = b.labels, in_a = a.labels;
-  sum_unneeded(a, needed + in_b);
-  sum_unneeded(b, needed + in_a);
-  std::string batch, summed, free_a, free_b;
-  for (char c : a.labels) (has(b.labels, c) ? has(needed, c) ? batch : summed : free_a) += c;
-  for (char c : b.labels) {
-    if (!has(a.labels, c)) free_b += c;
-  }
-  Value left = kReshape({ordered(a, batch + free_a + summed)},
-                        {Attr::Ints{extent(a, batch), extent(a, free_a), extent(a, summed)}});
-  Value right = kReshape({ordered(b, batch + summed + free_b)},
-                         {Attr::Ints{extent(b, batch), extent(b, summed), extent(b, free_b)}});
-  Attr::Ints shape;
-  for (char c : batch + free_a) shape.push_back(a.value.shape()[dim_of(a, c)]);
-  for (char c : free_b) shape.push_back(b.value.shape()[dim_of(b, c)]);
-  return {batch + free_a + free_b, kReshape({kBatchMatmul({left, right})}, {shape})};
+  return contract(std::move(a), std::move(b), needed);
 }
 
 // Without an arrow: the ellipsis, then the labels that occur once, in alphabetic order.
@@ -199,7 +149,7 @@ void expand_einsum(Expansion& e) {
   }
   std::string output = q.arrow ? labels_of(q.output, ellipsis) : implied_output(q.inputs, ellipsis);
   for (char c : output) {
-    bool known = std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return has(t.labels, c); });
+    bool known = std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return has_label(t.labels, c); });
     if (!known || std::count(output.begin(), output.end(), c) > 1) {
       value_error("einsum: output label {} must occur once there and in an operand", c);
     }
@@ -210,7 +160,7 @@ void expand_einsum(Expansion& e) {
     for (size_t j = i + 1; j < terms.size(); ++j) needed += terms[j].labels;
     t = join(t, terms[i], needed);
   }
-  sum_unneeded(t, output);
+  t = summed_to(std::move(t), output);
   e.result(ordered(t, output));
 }
 

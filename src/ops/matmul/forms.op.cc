@@ -3,6 +3,7 @@
 
 #include "ir/expansion.h"
 #include "ops/elementwise/elementwise.h"
+#include "ops/matmul/contraction.h"
 #include "ops/matmul/matmul.h"
 #include "ops/matmul/rooms.h"
 #include "ops/reduce/reduce.h"
@@ -17,28 +18,6 @@ using ir::Promote;
 using ir::Value;
 
 namespace {
-
-std::vector<int64_t> others(const Value& v, const std::vector<int64_t>& axes) {
-  std::vector<int64_t> rest;
-  for (int64_t d = 0; d < v.rank(); ++d) {
-    if (std::count(axes.begin(), axes.end(), d) == 0) rest.push_back(d);
-  }
-  return rest;
-}
-
-// Dims reordered to `first`, `second`, then merged into two.
-Value as_matrix(Value v, const std::vector<int64_t>& first, const std::vector<int64_t>& second) {
-  Attr::Ints order = first;
-  order.insert(order.end(), second.begin(), second.end());
-  if (!std::is_sorted(order.begin(), order.end())) v = kTranspose({v}, {order});
-  int64_t rows = 1, cols = 1;
-  for (size_t d = 0; d < order.size(); ++d) {
-    int64_t n = v.shape()[static_cast<int>(d)];
-    int64_t& to = d < first.size() ? rows : cols;
-    to = to == kUnknownDim || n == kUnknownDim ? kUnknownDim : to * n;
-  }
-  return kReshape({v}, {Attr::Ints{rows, cols}});
-}
 
 void need_rank(const Expansion& e, int operand, int rank) {
   if (e.x(operand).rank() == rank) return;
@@ -126,12 +105,19 @@ void expand_bias_add(Expansion& e) {
 }  // namespace
 
 Value tensordot(Value a, Value b, const std::vector<int64_t>& axes_a, const std::vector<int64_t>& axes_b) {
-  std::vector<int64_t> free_a = others(a, axes_a), free_b = others(b, axes_b);
-  Value y = kBatchMatmul({as_matrix(a, free_a, axes_a), as_matrix(b, axes_b, free_b)});
-  Attr::Ints shape;
-  for (int64_t d : free_a) shape.push_back(a.shape()[static_cast<int>(d)]);
-  for (int64_t d : free_b) shape.push_back(b.shape()[static_cast<int>(d)]);
-  return kReshape({y}, {shape});
+  // A label per dim of a, then new ones for the dims of b that meet none of a's.
+  Labelled left{"", a}, right{std::string(b.rank(), ' '), b};
+  char next = 'a';
+  for (int d = 0; d < a.rank(); ++d) left.labels += next++;
+  for (size_t i = 0; i < axes_b.size(); ++i) right.labels[axes_b[i]] = left.labels[axes_a[i]];
+  std::string result;
+  for (int64_t d = 0; d < a.rank(); ++d) {
+    if (std::count(axes_a.begin(), axes_a.end(), d) == 0) result += left.labels[d];
+  }
+  for (char& c : right.labels) {
+    if (c == ' ') result += c = next++;
+  }
+  return contract(left, right, result).value;
 }
 
 constexpr OpDef kTensordot = check({

@@ -17,7 +17,7 @@ extern const OpDef kBiasAdd;      // attr data_format
 extern const OpDef kOuter, kMv, kTensordot, kDot, kInner;
 
 // Sums products over paired axes: the result has the free dims of `a`, then those of `b`. Axes are not
-// negative. At most one dim of the result may be unknown.
+// negative.
 ir::Value tensordot(ir::Value a, ir::Value b, const std::vector<int64_t>& axes_a,
                     const std::vector<int64_t>& axes_b);
 

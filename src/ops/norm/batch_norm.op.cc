@@ -74,7 +74,7 @@ Value count_of(Adjoint& a, int axis) {
     if (d != axis) n = x[d] == kUnknownDim || n < 0 ? -1 : n * x[d];
   }
   if (n >= 0) return a.scalar(a.y_type(1).dtype, static_cast<double>(n));
-  return cast_to(kReduceSum({kOnesLike({a.x(0)})}, {all_but(axis, x.rank())}), a.y_type(1).dtype);
+  return cast_to(kReduceSum({ones_of(a.x(0))}, {all_but(axis, x.rank())}), a.y_type(1).dtype);
 }
 
 void batch_norm_grad(Adjoint& a) {

@@ -83,7 +83,7 @@ Value count_of(Adjoint& a, const Attr::Ints& axes) {
   int64_t n = 1;
   for (int64_t d : axes) n = x[static_cast<int>(d)] == kUnknownDim || n < 0 ? -1 : n * x[static_cast<int>(d)];
   if (n >= 0) return a.scalar(a.x_type(0).dtype, static_cast<double>(n));
-  return kReduceSum({kOnesLike({a.x(0)})}, {axes, true});
+  return kReduceSum({ones_of(a.x(0))}, {axes, true});
 }
 
 void layer_norm_grad(Adjoint& a) {

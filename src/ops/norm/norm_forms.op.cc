@@ -16,6 +16,8 @@ using ir::Value;
 
 namespace {
 
+bool differ(int64_t a, int64_t b) { return a != b && a != kUnknownDim && b != kUnknownDim; }
+
 // Channels (dim 1) in `groups` groups that are normalised together with all positions; then weight and bias
 // per channel.
 void normalise_groups(Expansion& e, int64_t groups, double eps) {
@@ -27,7 +29,7 @@ void normalise_groups(Expansion& e, int64_t groups, double eps) {
     value_error("{}: {} channels cannot be divided into {} groups", e.op.name, channels, groups);
   }
   for (int i : {1, 2}) {
-    if (e.has(i) && !(e.x(i).rank() == 1 && e.x(i).shape()[0] == channels)) {
+    if (e.has(i) && (e.x(i).rank() != 1 || differ(e.x(i).shape()[0], channels))) {
       value_error("{}: '{}' must have shape [{}], got {}", e.op.name, e.op.inputs[i].name, channels, e.x(i).type().str());
     }
   }
@@ -71,7 +73,7 @@ constexpr OpDef kGroupNorm = check({
     .doc = "Normalises num_groups groups of channels of each sample to mean 0 and variance 1, then multiplies by weight "
            "and adds bias per channel.",
     .in = {"input: float[n, c, h, w]", "weight?: float[c]", "bias?: float[c]"},
-    .attr = {"num_groups: int", "eps: float = 1e-5"},
+    .attr = {"num_groups: int = 1", "eps: float = 1e-5"},
     .shard = "none",
     .expand = [](Expansion& e) { normalise_groups(e, e.attrs.integer("num_groups"), e.attrs.real("eps")); },
     .cases = "input[2, 4, 3, 2] [2, 4, 5]; c = 4; num_groups = 1 2; fd 1e-5; bad num_groups = 3; bad weight[3] | input[2, "

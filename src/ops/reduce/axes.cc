@@ -17,9 +17,11 @@ std::vector<int> reduced_axes(const std::vector<int64_t>& axis, int rank, const 
     return axes;
   }
   for (int64_t a : axis) {
-    if (rank == 0 && (a == 0 || a == -1)) continue;  // as NumPy: a 0-d tensor has a first and last axis
+    if (rank == 0 && (a == 0 || a == -1))
+      continue;  // as NumPy: a 0-d tensor has a first and last axis
     int d = normalize_axis(a, rank, op.c_str());
-    if (std::find(axes.begin(), axes.end(), d) != axes.end()) value_error("{}: axis {} is given twice", op, a);
+    if (std::find(axes.begin(), axes.end(), d) != axes.end())
+      value_error("{}: axis {} is given twice", op, a);
     axes.push_back(d);
   }
   std::sort(axes.begin(), axes.end());

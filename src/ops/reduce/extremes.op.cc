@@ -58,7 +58,8 @@ void extreme_loops(LoopCtx& c) {
 
 constexpr OpDef kReduceMax = check({
     .name = "reduce_max",
-    .doc = "Largest element over the axes (all when empty), NaN if one is NaN. Equal largest elements share "
+    .doc = "Largest element over the axes (all when empty), NaN if one is NaN. Equal largest "
+           "elements share "
            "the gradient.",
     .in = {"x: any"},
     .attr = {"axis: int[]? = []", "keep_dims: bool = False"},
@@ -66,8 +67,10 @@ constexpr OpDef kReduceMax = check({
     .shard = "... -> ... : reduce(axis, max)",
     .grad = extreme_gradient,
     .loops = extreme_loops<true>,
-    .cases = "x in distinct(-2, 2); x[2, 3, 4]; axis = [] 0 1 -1 [0, 2]; keep_dims = False True; bad axis = 3; "
-             "dtypes bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64; "
+    .cases = "x in distinct(-2, 2); x[2, 3, 4]; axis = [] 0 1 -1 [0, 2]; keep_dims = False True; "
+             "bad axis = 3; "
+             "dtypes bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 "
+             "float32 float64; "
              "at ([1, 5, 2]) -> 5; at ([1, nan, 2]) -> nan | x[]; axis = []",
     .onnx = "ReduceMax",
     .primitive = "ReduceMax(keep_dims)",
@@ -75,7 +78,8 @@ constexpr OpDef kReduceMax = check({
 
 constexpr OpDef kReduceMin = check({
     .name = "reduce_min",
-    .doc = "Smallest element over the axes (all when empty), NaN if one is NaN. Equal smallest elements "
+    .doc = "Smallest element over the axes (all when empty), NaN if one is NaN. Equal smallest "
+           "elements "
            "share the gradient.",
     .in = {"x: any"},
     .attr = {"axis: int[]? = []", "keep_dims: bool = False"},
@@ -83,8 +87,10 @@ constexpr OpDef kReduceMin = check({
     .shard = "... -> ... : reduce(axis, min)",
     .grad = extreme_gradient,
     .loops = extreme_loops<false>,
-    .cases = "x in distinct(-2, 2); x[2, 3, 4]; axis = [] 0 1 -1 [0, 2]; keep_dims = False True; bad axis = 3; "
-             "dtypes bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64; "
+    .cases = "x in distinct(-2, 2); x[2, 3, 4]; axis = [] 0 1 -1 [0, 2]; keep_dims = False True; "
+             "bad axis = 3; "
+             "dtypes bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 "
+             "float32 float64; "
              "at ([1, 5, -2]) -> -2; at ([1, nan, 2]) -> nan | x[]; axis = []",
     .onnx = "ReduceMin",
     .primitive = "ReduceMin(keep_dims)",

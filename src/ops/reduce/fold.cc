@@ -14,12 +14,14 @@ using loops::Var;
 
 namespace {
 
-constexpr int64_t kBlock = 1024;         // results of one row that one task holds at a time
-constexpr int64_t kChunk = 16384;        // elements that one task folds when a reduction is split
-constexpr int64_t kEnoughTasks = 64;     // with so many results there is no need to split
+constexpr int64_t kBlock = 1024;      // results of one row that one task holds at a time
+constexpr int64_t kChunk = 16384;     // elements that one task folds when a reduction is split
+constexpr int64_t kEnoughTasks = 64;  // with so many results there is no need to split
 constexpr int64_t kMaxChunks = 256;
 
-DType computed(DType d) { return d == DType::kFloat16 || d == DType::kBFloat16 ? DType::kFloat32 : d; }
+DType computed(DType d) {
+  return d == DType::kFloat16 || d == DType::kBFloat16 ? DType::kFloat32 : d;
+}
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -74,7 +76,8 @@ class Emitter {
   Val number(int64_t v) { return n_.number(v); }
   Val init() {
     DType d = f_.accumulator;
-    return is_float(d) || is_complex(d) ? constant(n_, d, f_.init) : constant(n_, d, f_.integer_init);
+    return is_float(d) || is_complex(d) ? constant(n_, d, f_.init)
+                                        : constant(n_, d, f_.integer_init);
   }
   Val lifted(Val offset) { return cast(f_.lift(n_.load(c_.in(0), offset)), f_.accumulator); }
   Val finished(Val a) { return f_.finish ? f_.finish(a) : a; }
@@ -91,8 +94,10 @@ class Emitter {
     return offset;
   }
 
-  // Runs body(offset) over the reduced elements of chunk `chunk`; the innermost loop is of kind `inner`.
-  void over_reduced(Val base, Val chunk, LoopKind inner, const std::function<void(Val)>& body, size_t depth = 0) {
+  // Runs body(offset) over the reduced elements of chunk `chunk`; the innermost loop is of kind
+  // `inner`.
+  void over_reduced(Val base, Val chunk, LoopKind inner, const std::function<void(Val)>& body,
+                    size_t depth = 0) {
     if (depth == reduced_.size()) return body(base);
     const MergedDim& d = reduced_[depth];
     Val extent = number(d.extent), stride = number(d.stride);

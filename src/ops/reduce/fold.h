@@ -1,7 +1,8 @@
-// Fold: the loop nest of a reduction. Given how one element enters an accumulator and how two accumulators
-// meet, it arranges loops for any axes: neighbouring dims merge; reductions along the last axis become
-// vector reductions, those along earlier axes run over whole rows; few results of many elements are folded
-// in two stages over chunks of fixed length, so that the result never depends on the number of threads.
+// Fold: the loop nest of a reduction. Given how one element enters an accumulator and how two
+// accumulators meet, it arranges loops for any axes: neighbouring dims merge; reductions along the
+// last axis become vector reductions, those along earlier axes run over whole rows; few results of
+// many elements are folded in two stages over chunks of fixed length, so that the result never
+// depends on the number of threads.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,7 @@ namespace mycel::ops {
 
 struct Fold {
   DType accumulator;
-  double init = 0;          // neutral element of `merge`, for float and complex accumulators
+  double init = 0;           // neutral element of `merge`, for float and complex accumulators
   int64_t integer_init = 0;  // the same for integers
   // The value that element x (as loaded) brings, in the accumulator's dtype.
   std::function<loops::Val(loops::Val x)> lift;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace mycel::ops {
 
 using loops::Buf;
@@ -18,12 +20,14 @@ int axis_of(ir::LoopCtx& c) {
   return rank == 0 ? 0 : normalize_axis(c.attrs.integer("axis"), rank, c.op.name.c_str());
 }
 
-Lines::Lines(ir::LoopCtx& c, int axis) : c_(c) {
+Lines::Lines(ir::LoopCtx& c, int axis, std::initializer_list<DType> values) : c_(c) {
   const Shape& s = c.in_type(0).shape;
   if (s.rank() == 0) return;
   outer_ = s.size(0, axis);
   length_ = s[axis];
   inner_ = s.size(axis + 1, s.rank());
+  if (inner_ == 1) return;
+  for (DType d : values) scratch_.push_back(c.nest.scratch(d, outer_ * inner_));
 }
 
 void Lines::each(const std::function<void(LineWalk&)>& body) {
@@ -39,15 +43,27 @@ void Lines::each(const std::function<void(LineWalk&)>& body) {
   n.parallel(outer_ * blocks, 4 * length_ * std::min(inner_, kBlock), [&](Val task) {
     Val b = n.number(blocks), inner = n.number(inner_);
     Val o = task / b, first = (task - o * b) * n.index(kBlock);
-    LineWalk w(*this, o * n.number(length_) * inner + first, o * inner + first, min(inner - first, n.index(kBlock)));
+    LineWalk w(*this, o * n.number(length_) * inner + first, o * inner + first,
+               min(inner - first, n.index(kBlock)));
     body(w);
   });
 }
 
 LineWalk::LineWalk(Lines& lines, Val base, Val first_line, Val count)
-    : lines_(lines), nest_(lines.c_.nest), base_(base), first_line_(first_line), count_(count), single_(lines.inner_ == 1) {}
+    : lines_(lines),
+      nest_(lines.c_.nest),
+      base_(base),
+      first_line_(first_line),
+      count_(count),
+      single_(lines.inner_ == 1) {}
 
-Buf LineWalk::scratch(DType dtype) { return nest_.scratch(dtype, lines_.outer_ * lines_.inner_); }
+Buf LineWalk::scratch(DType dtype) {
+  MYCEL_CHECK(
+      lines_.taken_ < lines_.scratch_.size() && lines_.scratch_[lines_.taken_].dtype == dtype,
+      "per-line value {} of {} was not declared as {}", lines_.taken_, nest_.name(),
+      name_of(dtype));
+  return lines_.scratch_[lines_.taken_++];
+}
 
 void LineWalk::over(LoopKind along, const std::function<void(Lines::At)>& body, bool reverse) {
   Val length = nest_.number(lines_.length_);
@@ -59,7 +75,8 @@ void LineWalk::over(LoopKind along, const std::function<void(Lines::At)>& body, 
   Val inner = nest_.number(lines_.inner_);
   nest_.loop(length, LoopKind::kSequential, [&](Val i) {
     Val row = base_ + turned(i) * inner;
-    nest_.loop(count_, LoopKind::kVector, [&](Val k) { body({row + k, turned(i), first_line_ + k}); });
+    nest_.loop(count_, LoopKind::kVector,
+               [&](Val k) { body({row + k, turned(i), first_line_ + k}); });
   });
 }
 
@@ -67,7 +84,8 @@ void LineWalk::per_line(const std::function<void(Val)>& body) {
   nest_.loop(count_, LoopKind::kVector, [&](Val k) { body(first_line_ + k); });
 }
 
-Lines::Term LineWalk::fold(DType dtype, double init, const Lines::Term& term, const Lines::Merge& merge) {
+Lines::Term LineWalk::fold(DType dtype, double init, const Lines::Term& term,
+                           const Lines::Merge& merge) {
   if (single_) {
     Var acc = nest_.var(constant(nest_, dtype, init));
     over(LoopKind::kReduce, [&](Lines::At at) { acc.set(merge(acc.get(), term(at))); });
@@ -76,7 +94,8 @@ Lines::Term LineWalk::fold(DType dtype, double init, const Lines::Term& term, co
   }
   Buf acc = scratch(dtype);
   per_line([&](Val line) { nest_.store(acc, line, constant(nest_, dtype, init)); });
-  over(LoopKind::kVector, [&](Lines::At at) { nest_.store(acc, at.line, merge(nest_.load(acc, at.line), term(at))); });
+  over(LoopKind::kVector,
+       [&](Lines::At at) { nest_.store(acc, at.line, merge(nest_.load(acc, at.line), term(at))); });
   return [this, acc](Lines::At at) { return nest_.load(acc, at.line); };
 }
 
@@ -94,17 +113,21 @@ void LineWalk::write(Buf to, const Lines::Term& value) {
   over(LoopKind::kVector, [&](Lines::At at) { nest_.store(to, at.offset, value(at)); });
 }
 
-void LineWalk::scan(DType dtype, double init, bool reverse, const std::function<Val(Lines::At, Val)>& step) {
+void LineWalk::scan(DType dtype, double init, bool reverse,
+                    const std::function<Val(Lines::At, Val)>& step) {
   if (single_) {
     Var running = nest_.var(constant(nest_, dtype, init));
-    over(LoopKind::kSequential, [&](Lines::At at) { running.set(step(at, running.get())); }, reverse);
+    over(
+        LoopKind::kSequential, [&](Lines::At at) { running.set(step(at, running.get())); },
+        reverse);
     return;
   }
   Buf running = scratch(dtype);
   per_line([&](Val line) { nest_.store(running, line, constant(nest_, dtype, init)); });
   over(
       LoopKind::kVector,
-      [&](Lines::At at) { nest_.store(running, at.line, step(at, nest_.load(running, at.line))); }, reverse);
+      [&](Lines::At at) { nest_.store(running, at.line, step(at, nest_.load(running, at.line))); },
+      reverse);
 }
 
 void LineWalk::scan2(DType d0, double init0, DType d1, int64_t init1, bool reverse,

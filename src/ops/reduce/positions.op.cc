@@ -20,7 +20,9 @@ using loops::Val;
 namespace {
 
 DType computed(DType d) {
-  return is_bool(d) ? DType::kUInt8 : d == DType::kFloat16 || d == DType::kBFloat16 ? DType::kFloat32 : d;
+  return is_bool(d)                                      ? DType::kUInt8
+         : d == DType::kFloat16 || d == DType::kBFloat16 ? DType::kFloat32
+                                                         : d;
 }
 
 // The axis, checked; -1 when the operand is 0-d.
@@ -42,7 +44,8 @@ Shape without_axis(const Shape& s, int axis, bool keep) {
 void position_type(TypeRuleCtx& c) {
   int axis = position_axis(c, c.attrs.integer("axis"));
   DType d = c.attrs.dtype("output_type");
-  if (d != DType::kInt32 && d != DType::kInt64) c.fail_type("output_type must be int32 or int64, not {}", name_of(d));
+  if (d != DType::kInt32 && d != DType::kInt64)
+    c.fail_type("output_type must be int32 or int64, not {}", name_of(d));
   c.result(d, without_axis(c.shape(0), axis, c.attrs.boolean("keep_dims")));
 }
 
@@ -66,11 +69,14 @@ void position_loops(LoopCtx& c) {
     t[0] = select(take, b[0], a[0]);
     t[1] = select(take, b[1], a[1]);
   };
-  r.finish = [](std::span<const Val> t, std::span<const Val>, Val, std::span<Val> out) { out[0] = t[1]; };
+  r.finish = [](std::span<const Val> t, std::span<const Val>, Val, std::span<Val> out) {
+    out[0] = t[1];
+  };
   const Shape& s = c.in_type(0).shape;
   int axis = axis_of(c);
   bool scalar = s.rank() == 0;
-  c.nest = loops::reduce(r, scalar ? 1 : s.size(0, axis), scalar ? 1 : s[axis], scalar ? 1 : s.size(axis + 1, s.rank()));
+  c.nest = loops::reduce(r, scalar ? 1 : s.size(0, axis), scalar ? 1 : s[axis],
+                         scalar ? 1 : s.size(axis + 1, s.rank()));
 }
 
 Value flattened(Value x) { return kReshape({x}, {Attr::Ints{-1}}); }
@@ -128,16 +134,20 @@ void with_value_type(TypeRuleCtx& c) {
 
 constexpr OpDef kArgmaxAxis = check({
     .name = "argmax_axis",
-    .doc = "Position of the largest element along axis: the first of equal ones, the first NaN if there is one.",
+    .doc = "Position of the largest element along axis: the first of equal ones, the first NaN if "
+           "there is one.",
     .in = {"x: any"},
     .attr = {"axis: int = -1", "output_type: dtype = int32", "keep_dims: bool = False"},
     .type = position_type,
     .shard = "... -> ... : whole(axis)",
     .grad = no_gradient("positions do not change smoothly"),
     .loops = position_loops<true>,
-    .cases = "dtypes bool int8 int32 int64 uint8 float16 bfloat16 float32 float64; x[2, 3, 4]; axis = -1 0 1; "
-             "keep_dims = False True; output_type = int32 int64; bad axis = 3; at ([1, 5, 5]) -> 1; "
-             "at ([1, nan, 5, nan]) -> 1; at ([-inf, -inf]) -> 0 | x[40000] [2, 100, 3]; axis = 0 | x[]; axis = 0",
+    .cases =
+        "dtypes bool int8 int32 int64 uint8 float16 bfloat16 float32 float64; x[2, 3, 4]; axis = "
+        "-1 0 1; "
+        "keep_dims = False True; output_type = int32 int64; bad axis = 3; at ([1, 5, 5]) -> 1; "
+        "at ([1, nan, 5, nan]) -> 1; at ([-inf, -inf]) -> 0 | x[40000] [2, 100, 3]; axis = 0 | "
+        "x[]; axis = 0",
     .onnx = "ArgMax",
     .primitive = "Argmax(axis, output_type)",
     .internal = true,
@@ -145,16 +155,19 @@ constexpr OpDef kArgmaxAxis = check({
 
 constexpr OpDef kArgminAxis = check({
     .name = "argmin_axis",
-    .doc = "Position of the smallest element along axis: the first of equal ones, the first NaN if there is one.",
+    .doc = "Position of the smallest element along axis: the first of equal ones, the first NaN if "
+           "there is one.",
     .in = {"x: any"},
     .attr = {"axis: int = -1", "output_type: dtype = int32", "keep_dims: bool = False"},
     .type = position_type,
     .shard = "... -> ... : whole(axis)",
     .grad = no_gradient("positions do not change smoothly"),
     .loops = position_loops<false>,
-    .cases = "dtypes bool int8 int32 int64 uint8 float16 bfloat16 float32 float64; x[2, 3, 4]; axis = -1 0 1; "
-             "keep_dims = False True; output_type = int32 int64; bad axis = 3; at ([5, 1, 1]) -> 1; "
-             "at ([1, nan, 5, nan]) -> 1 | x[40000] [2, 100, 3]; axis = 0 | x[]; axis = 0",
+    .cases =
+        "dtypes bool int8 int32 int64 uint8 float16 bfloat16 float32 float64; x[2, 3, 4]; axis = "
+        "-1 0 1; "
+        "keep_dims = False True; output_type = int32 int64; bad axis = 3; at ([5, 1, 1]) -> 1; "
+        "at ([1, nan, 5, nan]) -> 1 | x[40000] [2, 100, 3]; axis = 0 | x[]; axis = 0",
     .onnx = "ArgMin",
     .primitive = "Argmin(axis, output_type)",
     .internal = true,
@@ -162,66 +175,78 @@ constexpr OpDef kArgminAxis = check({
 
 constexpr OpDef kArgmax = check({
     .name = "argmax",
-    .doc = "Position (int64) of the largest element along dim, or among all elements in row order when None.",
+    .doc = "Position (int64) of the largest element along dim, or among all elements in row order "
+           "when None.",
     .in = {"input: any"},
     .attr = {"dim: int? = None", "keepdim: bool = False"},
     .type = [](TypeRuleCtx& c) { all_position_type(c, "dim", "keepdim"); },
     .shard = "... -> ... : whole(dim)",
     .expand = [](Expansion& e) { expand_position(e, kArgmaxAxis, "dim", "keepdim"); },
-    .cases = "dtypes bool int8 int32 int64 uint8 float16 bfloat16 float32 float64; input[2, 3, 4]; dim = None 0 -1; "
-             "keepdim = False True; bad dim = 3; at ([[1, 2], [7, 3]]) -> 2 | input[]",
+    .cases = "dtypes bool int8 int32 int64 uint8 float16 bfloat16 float32 float64; input[2, 3, 4]; "
+             "dim = None 0 -1; "
+             "keepdim = False True; bad dim = 3; at ([[1, 2], [7, 3]]) -> 2 | input[]; dim = None",
     .method = "argmax",
 });
 
 constexpr OpDef kArgmin = check({
     .name = "argmin",
-    .doc = "Position (int64) of the smallest element along axis, or among all elements in row order when None.",
+    .doc = "Position (int64) of the smallest element along axis, or among all elements in row "
+           "order when None.",
     .in = {"input: any"},
     .attr = {"axis: int? = None", "keepdims: bool = False"},
     .type = [](TypeRuleCtx& c) { all_position_type(c, "axis", "keepdims"); },
     .shard = "... -> ... : whole(axis)",
     .expand = [](Expansion& e) { expand_position(e, kArgminAxis, "axis", "keepdims"); },
-    .cases = "dtypes bool int8 int32 int64 uint8 float16 bfloat16 float32 float64; input[2, 3, 4]; axis = None 0 -1; "
-             "keepdims = False True; bad axis = 3; at ([[4, 2], [1, 3]]) -> 2 | input[]",
+    .cases =
+        "dtypes bool int8 int32 int64 uint8 float16 bfloat16 float32 float64; input[2, 3, 4]; axis "
+        "= None 0 -1; "
+        "keepdims = False True; bad axis = 3; at ([[4, 2], [1, 3]]) -> 2 | input[]; axis = None",
     .method = "argmin",
 });
 
 constexpr OpDef kArgmaxWithValue = check({
     .name = "argmax_with_value",
-    .doc = "Position (int32) and value of the largest element along axis; the gradient goes to that element.",
+    .doc = "Position (int32) and value of the largest element along axis; the gradient goes to "
+           "that element.",
     .in = {"x: real"},
     .attr = {"axis: int = 0", "keep_dims: bool = False"},
     .out = {"index", "values"},
     .type = with_value_type,
     .shard = "... -> ..., ... : whole(axis)",
-    .expand = [](Expansion& e) {
-      fetch(e, kArgmaxAxis, e.attrs.integer("axis"), e.attrs.boolean("keep_dims"), false);
-    },
-    .cases = "x in distinct(-2, 2); x[2, 3, 4]; axis = 0 1 -1; keep_dims = False True; bad axis = 3; "
-             "at ([1, 5, 2]) -> 1, 5 | x[]",
+    .expand =
+        [](Expansion& e) {
+          fetch(e, kArgmaxAxis, e.attrs.integer("axis"), e.attrs.boolean("keep_dims"), false);
+        },
+    .cases =
+        "x in distinct(-2, 2); x[2, 3, 4]; axis = 0 1 -1; keep_dims = False True; bad axis = 3; "
+        "at ([1, 5, 2]) -> 1, 5 | x[]; axis = 0",
     .primitive = "ArgMaxWithValue(axis, keep_dims)",
     .method = "argmax_with_value",
 });
 
 constexpr OpDef kArgminWithValue = check({
     .name = "argmin_with_value",
-    .doc = "Position (int32) and value of the smallest element along axis; the gradient goes to that element.",
+    .doc = "Position (int32) and value of the smallest element along axis; the gradient goes to "
+           "that element.",
     .in = {"x: real"},
     .attr = {"axis: int = 0", "keep_dims: bool = False"},
     .out = {"index", "values"},
     .type = with_value_type,
     .shard = "... -> ..., ... : whole(axis)",
-    .expand = [](Expansion& e) {
-      fetch(e, kArgminAxis, e.attrs.integer("axis"), e.attrs.boolean("keep_dims"), false);
-    },
-    .cases = "x in distinct(-2, 2); x[2, 3, 4]; axis = 0 1 -1; keep_dims = False True; bad axis = 3; "
-             "at ([5, 1, 2]) -> 1, 1 | x[]",
+    .expand =
+        [](Expansion& e) {
+          fetch(e, kArgminAxis, e.attrs.integer("axis"), e.attrs.boolean("keep_dims"), false);
+        },
+    .cases =
+        "x in distinct(-2, 2); x[2, 3, 4]; axis = 0 1 -1; keep_dims = False True; bad axis = 3; "
+        "at ([5, 1, 2]) -> 1, 1 | x[]; axis = 0",
     .primitive = "ArgMinWithValue(axis, keep_dims)",
     .method = "argmin_with_value",
 });
 
 void register_positions() {
-  register_ops({&kArgmaxAxis, &kArgminAxis, &kArgmax, &kArgmin, &kArgmaxWithValue, &kArgminWithValue});
+  register_ops(
+      {&kArgmaxAxis, &kArgminAxis, &kArgmax, &kArgmin, &kArgmaxWithValue, &kArgminWithValue});
 }
 
 }  // namespace mycel::ops

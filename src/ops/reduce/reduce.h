@@ -1,5 +1,5 @@
-// The reduce room: sums, extremes, norms, scans, softmax. Axes are `int[]` attributes (empty: all axes,
-// negative count from the end) or one `int`; reductions of several axes are one kernel.
+// The reduce room: sums, extremes, norms, scans, softmax. Axes are `int[]` attributes (empty: all
+// axes, negative count from the end) or one `int`; reductions of several axes are one kernel.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,8 @@ using ir::OpDef;
 using ir::Value;
 
 // Attributes: axis (int[] or None), keep_dims.
-extern const OpDef kReduceSum, kReduceMean, kReduceMax, kReduceMin, kReduceProd, kReduceAll, kReduceAny;
+extern const OpDef kReduceSum, kReduceMean, kReduceMax, kReduceMin, kReduceProd, kReduceAll,
+    kReduceAny;
 extern const OpDef kReduceSumSquare, kEuclideanNorm;
 extern const OpDef kLogsumexp, kCountNonzero;
 extern const OpDef kVar, kStd;  // axis, ddof, keepdims
@@ -31,9 +32,9 @@ extern const OpDef kArgmaxAxis, kArgminAxis;
 // Index and value; axis, keep_dims.
 extern const OpDef kArgmaxWithValue, kArgminWithValue;
 
-// -- for rules of this and other rooms ---------------------------------------------------------------
-// Axis values to positions in [0, rank), sorted; every axis when empty. ValueError naming `op` for one out of
-// range or given twice.
+// -- for rules of this and other rooms
+// --------------------------------------------------------------- Axis values to positions in [0,
+// rank), sorted; every axis when empty. ValueError naming `op` for one out of range or given twice.
 std::vector<int> reduced_axes(const std::vector<int64_t>& axis, int rank, const std::string& op);
 // The `axis` attribute; None is every axis.
 std::vector<int64_t> axis_attr(const ir::AttrsView& attrs);
@@ -48,10 +49,11 @@ Value reduced_count(Value v, const std::vector<int>& axes);
 Shape reduced_shape(const Shape& s, const std::vector<int>& axes, bool keep_dims);
 // The standard type rule: attributes `axis` and `keep_dims`, dtype of operand 0.
 void reduce_type(ir::TypeRuleCtx& c);
-// A value of the reduced shape with the axes of length 1 put back, so that it broadcasts against the operand.
+// A value of the reduced shape with the axes of length 1 put back, so that it broadcasts against
+// the operand.
 Value with_axes(Value reduced, const std::vector<int>& axes, int operand_rank);
-// `v` broadcast to the type of operand 0 of the rule's node (its value is touched only when its shape is
-// not known).
+// `v` broadcast to the type of operand 0 of the rule's node (its value is touched only when its
+// shape is not known).
 Value spread(ir::Adjoint& a, Value v);
 
 }  // namespace mycel::ops

@@ -30,10 +30,13 @@ void softmax_type(TypeRuleCtx& c) {
 
 void same_pair(TypeRuleCtx& c) {
   types::broadcast(c);
-  if (c.shape(0).known() && c.shape(1).known() && !(c.shape(0) == c.shape(1))) c.fail("the shapes differ");
+  if (c.shape(0).known() && c.shape(1).known() && !(c.shape(0) == c.shape(1)))
+    c.fail("the shapes differ");
 }
 
-Value along(Value v, Adjoint& a) { return kReduceSum({v}, {Attr::Ints{a.attrs().integer("axis")}, true}); }
+Value along(Value v, Adjoint& a) {
+  return kReduceSum({v}, {Attr::Ints{a.attrs().integer("axis")}, true});
+}
 
 extern const OpDef kSoftmaxGrad, kLogSoftmaxGrad;
 
@@ -41,7 +44,8 @@ extern const OpDef kSoftmaxGrad, kLogSoftmaxGrad;
 
 constexpr OpDef kSoftmax = check({
     .name = "softmax",
-    .doc = "e^x / sum(e^x) along axis, without overflow. dtype: that of the result, and of the computation.",
+    .doc = "e^x / sum(e^x) along axis, without overflow. dtype: that of the result, and of the "
+           "computation.",
     .in = {"x: real"},
     .attr = {"axis: int = -1", "dtype: dtype? = None"},
     .type = softmax_type,
@@ -50,8 +54,10 @@ constexpr OpDef kSoftmax = check({
     .loops = softmax_loops,
     .cases = "dtypes float16 bfloat16 float32 float64; x[2, 3, 4]; axis = -1 0 1; "
              "at ([1, 2, 3]) -> [0.090030573170380462, 0.24472847105479767, 0.66524095577482186]; "
-             "at ([1000, 0]) -> [1, 0]; bad axis = 3 | x[2, 600, 3] [5, 2000]; axis = 1; skip grad: as for small "
-             "ones; skip grad2: as for small ones; skip dtypes: as for small ones | x[]; axis = 0 -1; at (3) -> 1",
+             "at ([1000, 0]) -> [1, 0]; bad axis = 3 | x[2, 600, 3] [5, 2000]; axis = 1; skip "
+             "grad: as for small "
+             "ones; skip grad2: as for small ones; skip dtypes: as for small ones | x[]; axis = 0 "
+             "-1; at (3) -> 1",
     .onnx = "Softmax",
     .primitive = "Softmax(axis)",
 });
@@ -65,11 +71,12 @@ constexpr OpDef kSoftmaxGrad = check({
     .promote = Promote::kCommon,
     .type = same_pair,
     .shard = "..., ... -> ... : whole(axis)",
-    .grad = [](Adjoint& a) {
-      Value y = a.x(0), dy = a.x(1), u = a.dy();
-      if (a.wants(0)) a.dx(0) += u * (dy - along(y * dy, a)) - dy * along(u * y, a);
-      a.dx(1) += kSoftmaxGrad({y, u}, {a.attrs()["axis"]});
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value y = a.x(0), dy = a.x(1), u = a.dy();
+          if (a.wants(0)) a.dx(0) += u * (dy - along(y * dy, a)) - dy * along(u * y, a);
+          a.dx(1) += kSoftmaxGrad({y, u}, {a.attrs()["axis"]});
+        },
     .loops = softmax_grad_loops,
     .cases = "y[2, 3, 4]; dy[2, 3, 4]; axis = -1 0 1; skip broadcast: the shapes are equal",
     .internal = true,
@@ -87,8 +94,10 @@ constexpr OpDef kLogSoftmax = check({
     .loops = log_softmax_loops,
     .cases = "dtypes float16 bfloat16 float32 float64; logits[2, 3, 4]; axis = -1 0 1; "
              "at ([1, 2, 3]) -> [-2.4076059644443801, -1.4076059644443801, -0.40760596444438013]; "
-             "at ([1000, 0]) -> [0, -1000]; bad axis = 3 | logits[2, 600, 3] [5, 2000]; axis = 1; skip grad: as for "
-             "small ones; skip grad2: as for small ones; skip dtypes: as for small ones | logits[]; axis = 0 -1; "
+             "at ([1000, 0]) -> [0, -1000]; bad axis = 3 | logits[2, 600, 3] [5, 2000]; axis = 1; "
+             "skip grad: as for "
+             "small ones; skip grad2: as for small ones; skip dtypes: as for small ones | "
+             "logits[]; axis = 0 -1; "
              "at (3) -> 0",
     .onnx = "LogSoftmax",
     .primitive = "LogSoftmax(axis)",
@@ -103,11 +112,12 @@ constexpr OpDef kLogSoftmaxGrad = check({
     .promote = Promote::kCommon,
     .type = same_pair,
     .shard = "..., ... -> ... : whole(axis)",
-    .grad = [](Adjoint& a) {
-      Value e = kExp({a.x(0)}), u = a.dy();
-      if (a.wants(0)) a.dx(0) -= u * e * along(a.x(1), a);
-      a.dx(1) += u - along(u * e, a);
-    },
+    .grad =
+        [](Adjoint& a) {
+          Value e = kExp({a.x(0)}), u = a.dy();
+          if (a.wants(0)) a.dx(0) -= u * e * along(a.x(1), a);
+          a.dx(1) += u - along(u * e, a);
+        },
     .loops = log_softmax_grad_loops,
     .cases = "y[2, 3, 4]; dy[2, 3, 4]; axis = -1 0 1; skip broadcast: the shapes are equal",
     .internal = true,
@@ -121,34 +131,39 @@ constexpr OpDef kSoftmin = check({
     .attr = {"axis: int = -1", "dtype: dtype? = None"},
     .type = softmax_type,
     .shard = "... -> ... : whole(axis)",
-    .expand = [](Expansion& e) { e.result(kSoftmax({-e.x(0)}, {e.attrs["axis"], e.attrs["dtype"]})); },
+    .expand =
+        [](Expansion& e) { e.result(kSoftmax({-e.x(0)}, {e.attrs["axis"], e.attrs["dtype"]})); },
     .cases = "dtypes float16 bfloat16 float32 float64; x[2, 3, 4]; axis = -1 1; bad axis = 3; "
              "at ([3, 2, 1]) -> [0.090030573170380462, 0.24472847105479767, 0.66524095577482186]",
 });
 
 constexpr OpDef kLogsumexp = check({
     .name = "logsumexp",
-    .doc = "log(sum(e^x)) over the axes (all when empty), without overflow; -inf for no elements' worth of mass.",
+    .doc = "log(sum(e^x)) over the axes (all when empty), without overflow; -inf for no elements' "
+           "worth of mass.",
     .in = {"input: real"},
     .attr = {"axis: int[]? = []", "keep_dims: bool = False"},
     .promote = Promote::kFloat,
     .type = reduce_type,
     .shard = "... -> ... : whole(axis)",
-    .expand = [](Expansion& e) {
-      Value x = e.x(0);
-      auto axes = reduced_axes(axis_attr(e.attrs), x.rank(), e.op.name);
-      Attr axis = Attr::Ints(axes.begin(), axes.end());
-      if (x.rank() == 0) return e.result(x);
-      // A shift by the largest element, through which no gradient needs to flow; none where it is infinite.
-      Value top = kStopGradient({kReduceMax({x}, {axis, true})});
-      Value shift = where(kIsfinite({top}), top, 0.0);
-      Value sum = kLog({kReduceSum({kExp({x - shift})}, {axis, true})}) + shift;
-      if (!e.attrs.boolean("keep_dims")) sum = kReduceSum({sum}, {axis, false});
-      e.result(sum);
-    },
+    .expand =
+        [](Expansion& e) {
+          Value x = e.x(0);
+          auto axes = reduced_axes(axis_attr(e.attrs), x.rank(), e.op.name);
+          Attr axis = Attr::Ints(axes.begin(), axes.end());
+          if (x.rank() == 0) return e.result(x);
+          // A shift by the largest element, through which no gradient needs to flow; none where it
+          // is infinite.
+          Value top = kStopGradient({kReduceMax({x}, {axis, true})});
+          Value shift = where(kIsfinite({top}), top, 0.0);
+          Value sum = kLog({kReduceSum({kExp({x - shift})}, {axis, true})}) + shift;
+          if (!e.attrs.boolean("keep_dims")) sum = kReduceSum({sum}, {axis, false});
+          e.result(sum);
+        },
     .cases = "input[2, 3, 4]; axis = [] 0 -1 [0, 2]; keep_dims = False True; bad axis = 3; "
-             "at ([1, 2, 3]) -> 3.4076059644443801; at ([1000, 1000]) -> 1000.6931471805599; at ([-inf, -inf]) -> -inf "
-             "| input[]",
+             "at ([1, 2, 3]) -> 3.4076059644443801; at ([1000, 1000]) -> 1000.6931471805599; at "
+             "([-inf, -inf]) -> -inf "
+             "| input[]; axis = []",
     .onnx = "ReduceLogSumExp",
     .method = "logsumexp",
 });

@@ -12,8 +12,9 @@ using loops::Val;
 
 namespace {
 
-
-DType computed(DType d) { return d == DType::kFloat16 || d == DType::kBFloat16 ? DType::kFloat32 : d; }
+DType computed(DType d) {
+  return d == DType::kFloat16 || d == DType::kBFloat16 ? DType::kFloat32 : d;
+}
 
 // The accuracy that the result keeps; x is brought to it before anything is computed.
 DType work_dtype(ir::LoopCtx& c) { return computed(c.out_type().dtype); }
@@ -24,7 +25,7 @@ Val larger(Val a, Val b) { return max(a, b); }
 template <bool log>
 void forward(ir::LoopCtx& c) {
   DType d = work_dtype(c);
-  Lines lines(c, axis_of(c));
+  Lines lines(c, axis_of(c), {d, d, d});
   lines.each([&](LineWalk& w) {
     auto x = [&](Lines::At at) { return cast(c.nest.load(c.in(0), at.offset), d); };
     auto top = w.fold(d, -HUGE_VAL, x, larger);
@@ -59,7 +60,7 @@ void log_softmax_loops(ir::LoopCtx& c) { forward<true>(c); }
 
 void softmax_grad_loops(ir::LoopCtx& c) {
   DType d = work_dtype(c);
-  Lines lines(c, axis_of(c));
+  Lines lines(c, axis_of(c), {d});
   lines.each([&](LineWalk& w) {
     auto y = [&](Lines::At at) { return c.nest.load(c.in(0), at.offset); };
     auto dy = [&](Lines::At at) { return c.nest.load(c.in(1), at.offset); };
@@ -70,7 +71,7 @@ void softmax_grad_loops(ir::LoopCtx& c) {
 
 void log_softmax_grad_loops(ir::LoopCtx& c) {
   DType d = work_dtype(c);
-  Lines lines(c, axis_of(c));
+  Lines lines(c, axis_of(c), {d});
   lines.each([&](LineWalk& w) {
     auto y = [&](Lines::At at) { return c.nest.load(c.in(0), at.offset); };
     auto dy = [&](Lines::At at) { return c.nest.load(c.in(1), at.offset); };

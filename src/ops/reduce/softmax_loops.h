@@ -1,5 +1,6 @@
-// The loop nests of softmax and its gradients: each one pass over a row that stays in cache. A row is one
-// line along the axis; where the axis is not the last one, a block of neighbouring lines is walked at once.
+// The loop nests of softmax and its gradients: each one pass over a row that stays in cache. A row
+// is one line along the axis; where the axis is not the last one, a block of neighbouring lines is
+// walked at once.
 #pragma once
 
 #include "ir/loop_rule.h"

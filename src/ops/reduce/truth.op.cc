@@ -31,15 +31,17 @@ void truth_loops(LoopCtx& c) {
 
 constexpr OpDef kReduceAll = check({
     .name = "reduce_all",
-    .doc = "Whether every element along the axes (all when empty) is true, that is not zero; true for no elements.",
+    .doc = "Whether every element along the axes (all when empty) is true, that is not zero; true "
+           "for no elements.",
     .in = {"input: any"},
     .attr = {"axis: int[]? = []", "keep_dims: bool = False"},
     .type = truth_type,
     .shard = "... -> ... : reduce(axis, and)",
     .grad = no_gradient("the result is bool"),
     .loops = truth_loops<true>,
-    .cases = "input in {0, 1, 1, 1}; input[2, 3, 4]; axis = [] None 0 -1 [0, 2]; keep_dims = False True; "
-             "at ([1, 2, 3]) -> 1; at ([1, 0, 3]) -> 0; bad axis = 3 | input[]",
+    .cases = "input in {0, 1, 1, 1}; input[2, 3, 4]; axis = [] None 0 -1 [0, 2]; keep_dims = False "
+             "True; "
+             "at ([1, 2, 3]) -> 1; at ([1, 0, 3]) -> 0; bad axis = 3 | input[]; axis = []",
     .primitive = "ReduceAll(keep_dims)",
     .method = "all",
     .alias = "all",
@@ -47,15 +49,17 @@ constexpr OpDef kReduceAll = check({
 
 constexpr OpDef kReduceAny = check({
     .name = "reduce_any",
-    .doc = "Whether some element along the axes (all when empty) is true, that is not zero; false for no elements.",
+    .doc = "Whether some element along the axes (all when empty) is true, that is not zero; false "
+           "for no elements.",
     .in = {"input: any"},
     .attr = {"axis: int[]? = []", "keep_dims: bool = False"},
     .type = truth_type,
     .shard = "... -> ... : reduce(axis, or)",
     .grad = no_gradient("the result is bool"),
     .loops = truth_loops<false>,
-    .cases = "input in {0, 0, 0, 1}; input[2, 3, 4]; axis = [] None 0 -1 [0, 2]; keep_dims = False True; "
-             "at ([0, 0, 3]) -> 1; at ([0, 0]) -> 0; bad axis = 3 | input[]",
+    .cases = "input in {0, 0, 0, 1}; input[2, 3, 4]; axis = [] None 0 -1 [0, 2]; keep_dims = False "
+             "True; "
+             "at ([0, 0, 3]) -> 1; at ([0, 0]) -> 0; bad axis = 3 | input[]; axis = []",
     .primitive = "ReduceAny(keep_dims)",
     .method = "any",
     .alias = "any",
@@ -66,19 +70,23 @@ constexpr OpDef kCountNonzero = check({
     .doc = "Number of elements that are not zero, along the axes (all when empty).",
     .in = {"x: any"},
     .attr = {"axis: int[]? = []", "keep_dims: bool = False", "dtype: dtype = int32"},
-    .type = [](TypeRuleCtx& c) {
-      reduce_type(c);
-      c.out[0].dtype = c.attrs.dtype("dtype");
-    },
+    .type =
+        [](TypeRuleCtx& c) {
+          reduce_type(c);
+          c.out[0].dtype = c.attrs.dtype("dtype");
+        },
     .shard = "... -> ... : reduce(axis, sum)",
     .grad = no_gradient("a count does not change smoothly"),
-    .loops = [](LoopCtx& c) {
-      emit_fold(c, axes_of(c), {.accumulator = DType::kInt64,
-                                .lift = [](auto x) { return cast(cast(x, DType::kBool), DType::kInt64); },
-                                .merge = [](auto a, auto b) { return a + b; }});
-    },
-    .cases = "x in {0, 1, 2}; x[2, 3, 4]; axis = [] 0 [0, 2]; keep_dims = False True; dtype = int32 int64; "
-             "at ([1, 0, 3]) -> 2 | x[]",
+    .loops =
+        [](LoopCtx& c) {
+          emit_fold(c, axes_of(c),
+                    {.accumulator = DType::kInt64,
+                     .lift = [](auto x) { return cast(cast(x, DType::kBool), DType::kInt64); },
+                     .merge = [](auto a, auto b) { return a + b; }});
+        },
+    .cases = "x in {0, 1, 2}; x[2, 3, 4]; axis = [] 0 [0, 2]; keep_dims = False True; dtype = "
+             "int32 int64; "
+             "at ([1, 0, 3]) -> 2 | x[]; axis = []",
     .primitive = "CountNonZero",
 });
 

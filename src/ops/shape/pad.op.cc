@@ -223,7 +223,7 @@ constexpr OpDef kPadNd = check({
     .grad = pad_grad,
     .loops = move_loops<pad_moves>,
     .cases = "x[4, 3]; low = [0, 0] [1, 2]; high = [0, 1] [2, 0]; mode = constant reflect symmetric edge wrap; bad low = "
-             "[1] | x[4, 3]; low = [-1, 2]; high = [3, -2]; value = 1.5; bad low = [-9, 0]; skip zero_size: modes need "
+             "[1] | x[4, 3]; low = [-1, 2]; high = [3, -2]; mode = constant; value = 1.5; bad low = [-9, 0]; skip zero_size: modes need "
              "elements; skip scalar: paddings per dim",
     .onnx = "Pad",
     .internal = true,
@@ -239,7 +239,7 @@ constexpr OpDef kPad = check({
     .shard = "none",
     .expand = expand_pad,
     .cases = "input_x[4, 3]; padding = [1, 2] [0, 1, 2, 0]; mode = constant reflect replicate circular; bad padding = [1]; "
-             "bad padding = [1, 1, 1, 1, 1, 1] | padding = [1, -1]; value = 2.5; skip zero_size: modes need elements; skip "
+             "bad padding = [1, 1, 1, 1, 1, 1] | padding = [1, -1]; mode = constant; value = 2.5; skip zero_size: modes need elements; skip "
              "scalar: paddings per dim",
 });
 

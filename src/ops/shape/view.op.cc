@@ -57,7 +57,10 @@ void squeeze_type(TypeRuleCtx& c) {
   bool drop[kMaxRank] = {};
   const Attr& axes = c.attrs["axis"];
   if (axes.none() || axes.ints().empty()) {
-    for (int d = 0; d < s.rank(); ++d) drop[d] = s[d] == 1;
+    for (int d = 0; d < s.rank(); ++d) {
+      if (s[d] == kUnknownDim) c.fail("whether dim {} has size 1 is not known yet: name the axes to drop", d);
+      drop[d] = s[d] == 1;
+    }
   } else {
     for (int64_t a : axes.ints()) {
       int d = c.axis(a);
@@ -161,7 +164,7 @@ constexpr OpDef kExpandDims = check({
 
 constexpr OpDef kSqueeze = check({
     .name = "squeeze",
-    .doc = "Drops the dims `axis`, which must have size 1; without axis, all dims known to have size 1.",
+    .doc = "Drops the dims `axis`, which must have size 1; without axis, all dims of size 1.",
     .in = {"input: any"},
     .attr = {"axis: int[]? = None"},
     .type = squeeze_type,

@@ -1,0 +1,288 @@
+#include "train/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <set>
+
+#include "base/error.h"
+#include "nn/train_step.h"
+
+namespace mycel::train {
+namespace {
+
+std::atomic<bool> g_interrupted{false};
+struct sigaction g_before;  // what SIGINT did before
+
+// The first Ctrl-C is noted; a second one does what it did before.
+void on_interrupt(int signal_number) {
+  if (g_interrupted.exchange(true)) {
+    sigaction(SIGINT, &g_before, nullptr);
+    raise(signal_number);
+  }
+}
+
+// Takes SIGINT over while a loop trains; the outermost loop does it.
+class InterruptGuard {
+ public:
+  explicit InterruptGuard(bool wanted) : active_(wanted && !taken().exchange(true)) {
+    if (!active_) return;
+    g_interrupted = false;
+    struct sigaction action = {};
+    action.sa_handler = on_interrupt;
+    sigaction(SIGINT, &action, &g_before);
+  }
+  ~InterruptGuard() {
+    if (!active_) return;
+    sigaction(SIGINT, &g_before, nullptr);
+    taken() = false;
+  }
+  void check(const RunContext& run) const {
+    if (active_ && g_interrupted) {
+      fail(ErrorKind::kInterrupted, "training was interrupted after step {} (epoch {})", run.step, run.epoch);
+    }
+  }
+
+ private:
+  static std::atomic<bool>& taken() {
+    static std::atomic<bool> t{false};
+    return t;
+  }
+  bool active_;
+};
+
+thread_local const InterruptGuard* g_guard = nullptr;
+
+// The network with its loss, as one cell.
+struct WithLoss final : nn::Cell {
+  WithLoss(nn::CellPtr n, nn::CellPtr l) : network(std::move(n)), loss(std::move(l)) {}
+  Tensors construct(nn::Inputs x) override {
+    if (!loss) return network->run(x);
+    if (x.size() < 2) type_error("Model: with a loss a batch needs data and labels, got {} columns", x.size());
+    Tensors out = network->run(x.first(x.size() - 1));
+    out.push_back(x.back());
+    return loss->run(out);
+  }
+  nn::CellPtr network, loss;
+};
+
+bool due(const Validation& v, int64_t epoch) {
+  if (!v.dataset) return false;
+  if (!v.at.empty()) return std::find(v.at.begin(), v.at.end(), epoch) != v.at.end();
+  return epoch % v.every == 0;
+}
+
+}  // namespace
+
+void Loop::at(Moment m) {
+  for (const CallbackPtr& c : callbacks_) c->at(m, run_);
+}
+
+bool Loop::train_epoch(data::Cursor& cursor) {
+  for (;;) {
+    if (run_.stop) return false;
+    if (!cursor.next(&run_.batch)) return true;
+    ++run_.step;
+    ++run_.position;
+    at(Moment::kTrainStepBegin);
+    run_.outputs = program_.train_step(run_.batch);
+    at(Moment::kTrainStepEnd);
+    program_.after_step();
+    if (g_guard) g_guard->check(run_);
+  }
+}
+
+void Loop::train(int64_t epochs, const data::DatasetPtr& dataset, const Progress& start, const Validation& validation,
+                 bool catch_interrupt) {
+  InterruptGuard guard(catch_interrupt);
+  struct Current {
+    const InterruptGuard* before = g_guard;
+    ~Current() { g_guard = before; }
+  } current;
+  g_guard = &guard;
+  data::Cursor cursor(dataset, {static_cast<uint64_t>(start.epoch), start.position});
+  run_.epochs = epochs;
+  run_.batches = dataset->size();
+  run_.step = start.step;
+  run_.epoch = start.epoch + 1;
+  run_.position = start.position;
+  run_.stop = false;
+  program_.set_train(true);
+  at(Moment::kTrainBegin);
+  for (; run_.epoch <= epochs && !run_.stop; ++run_.epoch) {
+    at(Moment::kTrainEpochBegin);
+    bool complete = train_epoch(cursor);
+    if (complete && due(validation, run_.epoch)) validate(validation);
+    at(Moment::kTrainEpochEnd);
+    if (run_.stop) break;
+    run_.position = 0;
+  }
+  run_.epoch = std::min(run_.epoch, epochs);
+  at(Moment::kTrainEnd);
+}
+
+void Loop::validate(const Validation& v) {
+  Tensors batch = run_.batch, outputs = run_.outputs;
+  int64_t batches = run_.batches;
+  eval(v.dataset);
+  run_.batch = std::move(batch);
+  run_.outputs = std::move(outputs);
+  run_.batches = batches;
+  program_.set_train(true);
+}
+
+Metrics Loop::eval(const data::DatasetPtr& dataset) {
+  int64_t step = run_.step, position = run_.position;
+  data::Cursor cursor(dataset);
+  run_.evaluating = true;
+  run_.batches = dataset->size();
+  run_.step = run_.position = 0;
+  program_.set_train(false);
+  program_.clear_metrics();
+  at(Moment::kEvalBegin);
+  at(Moment::kEvalEpochBegin);
+  while (!run_.stop && cursor.next(&run_.batch)) {
+    ++run_.step;
+    ++run_.position;
+    at(Moment::kEvalStepBegin);
+    run_.outputs = program_.eval_step(run_.batch);
+    program_.add_to_metrics(run_.outputs);
+    at(Moment::kEvalStepEnd);
+    program_.after_step();
+    if (g_guard) g_guard->check(run_);
+  }
+  run_.metrics = program_.metric_values();
+  at(Moment::kEvalEpochEnd);
+  at(Moment::kEvalEnd);
+  run_.evaluating = false;
+  run_.step = step;
+  run_.position = position;
+  return run_.metrics;
+}
+
+Model::Model(nn::CellPtr network, nn::CellPtr loss, nn::OptimizerPtr optimizer, const std::vector<std::string>& metrics)
+    : network_(std::move(network)), loss_(std::move(loss)), optimizer_(std::move(optimizer)) {
+  if (!network_) value_error("Model: there is no network");
+  trained_ = std::make_shared<WithLoss>(network_, loss_);
+  for (const std::string& name : metrics) {
+    nn::MetricPtr metric = nn::make_metric(name);
+    metrics_.push_back({name, std::move(metric), std::string(nn::find_metric(name)->name) == "Loss"});
+  }
+}
+Model::~Model() = default;
+
+void Model::train(int64_t epochs, const data::DatasetPtr& dataset, Callbacks callbacks) {
+  start(epochs, dataset, {}, std::move(callbacks));
+}
+
+void Model::fit(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation, Callbacks callbacks) {
+  if (validation.every < 1) value_error("Model.fit: validation every {} epochs; expected at least 1", validation.every);
+  if (validation.dataset && metrics_.empty()) value_error("Model.fit: a validation needs metrics");
+  start(epochs, dataset, validation, std::move(callbacks));
+}
+
+void Model::start(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation, Callbacks callbacks) {
+  if (!optimizer_) fail(ErrorKind::kRuntime, "Model.train: there is no optimizer");
+  if (!dataset) value_error("Model.train: there is no dataset");
+  if (epochs < 1) value_error("Model.train: epochs must be at least 1, got {}", epochs);
+  RunContext run;
+  run.network = network_.get();
+  run.optimizer = optimizer_.get();
+  Progress from = resumed_ ? progress_ : Progress();
+  resumed_ = false;
+  try {
+    Loop(*this, std::move(callbacks), run).train(epochs, dataset, from, validation);
+  } catch (...) {
+    progress_ = run.progress();
+    throw;
+  }
+  progress_ = run.progress();
+}
+
+Metrics Model::eval(const data::DatasetPtr& dataset, Callbacks callbacks) {
+  if (metrics_.empty()) value_error("Model.eval: there are no metrics");
+  if (!dataset) value_error("Model.eval: there is no dataset");
+  RunContext run;
+  run.network = network_.get();
+  run.epochs = run.epoch = 1;
+  return Loop(*this, std::move(callbacks), run).eval(dataset);
+}
+
+Tensors Model::predict(const Tensors& inputs) {
+  network_->set_train(false);
+  return network_->run(inputs);
+}
+
+void Model::resume(const std::string& path) {
+  if (!optimizer_) fail(ErrorKind::kRuntime, "Model.resume: there is no optimizer");
+  Loaded file = load_checkpoint(path);
+  if (!file.progress) value_error("{}: holds no training run to resume, only parameters", path);
+  std::vector<nn::Parameter> all = network_->parameters();
+  for (const nn::Parameter& p : optimizer_->parameters()) {
+    if (std::find(all.begin(), all.end(), p) == all.end()) all.push_back(p);
+  }
+  load_parameters(all, file, {.strict = true});
+  runtime::set_random_state(file.progress->random);
+  progress_ = *file.progress;
+  resumed_ = true;
+}
+
+void Model::save(const std::string& path) const {
+  if (!optimizer_) return save_checkpoint(path, entries_of(network_->parameters()));
+  auto [entries, states] = training_entries(*network_, *optimizer_);
+  Progress now = progress_;
+  now.random = runtime::random_state();
+  save_checkpoint(path, entries, {.optimizer = states, .progress = now});
+}
+
+void Model::set_train(bool training) {
+  network_->set_train(training);
+  if (loss_) loss_->set_train(training);
+}
+
+Tensors Model::train_step(const Tensors& batch) { return nn::train_step(*trained_, *optimizer_, batch); }
+
+Tensors Model::eval_step(const Tensors& batch) {
+  if (!loss_) return network_->run(batch);
+  if (batch.size() < 2) type_error("Model: with a loss a batch needs data and labels, got {} columns", batch.size());
+  Tensors out = network_->run(nn::Inputs(batch).first(batch.size() - 1));
+  out.push_back(batch.back());
+  Tensor loss = loss_->run(out).at(0);
+  out.insert(out.begin(), loss);
+  return out;
+}
+
+void Model::clear_metrics() {
+  for (Named& m : metrics_) m.metric->clear();
+}
+
+void Model::add_to_metrics(const Tensors& outputs) {
+  std::span<const Tensor> all(outputs);
+  for (Named& m : metrics_) {
+    m.metric->update(m.of_loss ? all.first(1) : loss_ ? all.subspan(1) : all);
+  }
+}
+
+Metrics Model::metric_values() {
+  Metrics out;
+  for (Named& m : metrics_) out[m.name] = m.metric->value().item();
+  return out;
+}
+
+std::pair<NamedTensors, std::vector<std::string>> training_entries(const nn::Cell& network,
+                                                                   const nn::Optimizer& optimizer) {
+  std::vector<nn::Parameter> all = network.parameters();
+  std::set<const nn::ParameterData*> seen;
+  for (const nn::Parameter& p : all) seen.insert(p.get());
+  std::vector<std::string> states;
+  for (const nn::Parameter& p : optimizer.parameters()) {
+    if (!seen.insert(p.get()).second) continue;
+    all.push_back(p);
+    states.push_back(p->name);
+  }
+  return {entries_of(all), states};
+}
+
+}  // namespace mycel::train

@@ -1,0 +1,104 @@
+// Training and evaluation: Loop runs the epochs of a Program (steps, metrics) with callbacks; Model is the
+// program of a C++ network, its loss, optimizer and metrics. The Python front runs its own program through
+// the same Loop.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/dataset.h"
+#include "nn/metric.h"
+#include "nn/optimizer.h"
+#include "train/callback.h"
+
+namespace mycel::train {
+
+// What a loop runs.
+class Program {
+ public:
+  virtual ~Program() = default;
+  virtual void set_train(bool training) = 0;
+  virtual Tensors train_step(const Tensors& batch) = 0;  // the loss first
+  virtual Tensors eval_step(const Tensors& batch) = 0;
+  virtual void clear_metrics() = 0;
+  virtual void add_to_metrics(const Tensors& outputs) = 0;
+  virtual Metrics metric_values() = 0;
+  // Called after each step: throws to end the run.
+  virtual void after_step() {}
+};
+
+struct Validation {
+  data::DatasetPtr dataset;
+  int64_t every = 1;               // epochs
+  std::vector<int64_t> at = {};    // these epochs instead, when not empty
+};
+
+class Loop {
+ public:
+  Loop(Program& program, Callbacks callbacks, RunContext& run)
+      : program_(program), callbacks_(std::move(callbacks)), run_(run) {}
+  // Trains until `epochs` epochs are complete, from `start`. Ctrl-C ends it after the current step with an
+  // error of kind kInterrupted when `catch_interrupt`.
+  void train(int64_t epochs, const data::DatasetPtr& dataset, const Progress& start = {},
+             const Validation& validation = {}, bool catch_interrupt = true);
+  Metrics eval(const data::DatasetPtr& dataset);
+
+ private:
+  void at(Moment m);
+  bool train_epoch(data::Cursor& cursor);
+  void validate(const Validation& v);
+  Program& program_;
+  Callbacks callbacks_;
+  RunContext& run_;
+};
+
+class Model final : public Program {
+ public:
+  // `metrics`: short or class names ("acc", "loss"). `loss` gets (the network's results…, labels); none: the
+  // network gives the loss itself. With a loss the last column of a dataset is the labels.
+  Model(nn::CellPtr network, nn::CellPtr loss = {}, nn::OptimizerPtr optimizer = {},
+        const std::vector<std::string>& metrics = {});
+  ~Model() override;
+
+  // RuntimeError without an optimizer; ValueError for an empty dataset or epochs < 1.
+  void train(int64_t epochs, const data::DatasetPtr& dataset, Callbacks callbacks = {});
+  // With an evaluation every `validation.every` epochs.
+  void fit(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation, Callbacks callbacks = {});
+  Metrics eval(const data::DatasetPtr& dataset, Callbacks callbacks = {});
+  Tensors predict(const Tensors& inputs);
+
+  // Loads a training checkpoint: the next train() or fit() goes on where it was saved, on the same dataset.
+  void resume(const std::string& path);
+  // Writes one, as ModelCheckpoint does.
+  void save(const std::string& path) const;
+
+  // Program.
+  void set_train(bool training) override;
+  Tensors train_step(const Tensors& batch) override;
+  Tensors eval_step(const Tensors& batch) override;
+  void clear_metrics() override;
+  void add_to_metrics(const Tensors& outputs) override;
+  Metrics metric_values() override;
+
+ private:
+  struct Named {
+    std::string name;
+    nn::MetricPtr metric;
+    bool of_loss;
+  };
+  void start(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation, Callbacks callbacks);
+  nn::CellPtr network_, loss_, trained_;
+  nn::OptimizerPtr optimizer_;
+  std::vector<Named> metrics_;
+  Progress progress_;
+  bool resumed_ = false;
+};
+
+// The entries of a training checkpoint, and which of them are the optimizer's.
+std::pair<NamedTensors, std::vector<std::string>> training_entries(const nn::Cell& network,
+                                                                   const nn::Optimizer& optimizer);
+
+}  // namespace mycel::train

@@ -1,0 +1,124 @@
+"""Layers, losses, optimizers and learning rates against what a peer computed (see nn_cases.py).
+
+Tolerances: both sides are float32 with other orders of summation and other polynomials for exp,
+tanh and erf; 1e-4 relative with 2e-5 absolute covers a few hundred roundings of 6e-8 and shows any
+wrong formula.
+"""
+
+from pathlib import Path
+
+import mycel as ms
+import nn_cases as cases
+import numpy as np
+import pytest
+from mycel import Tensor, nn, ops
+
+REFERENCE = np.load(Path(__file__).parent / "data" / "nn_reference.npz")
+GROUPS = {"layer": cases.LAYERS, "loss": cases.LOSSES}
+
+
+def stored(prefix):
+    return {k[len(prefix) :]: REFERENCE[k] for k in REFERENCE.files if k.startswith(prefix)}
+
+
+def close(got, want, what):
+    np.testing.assert_allclose(np.asarray(got), want, rtol=1e-4, atol=2e-5, err_msg=what)
+
+
+def label(table):
+    return [f"{i}-{case[0]}" for i, case in enumerate(table)]
+
+
+def gradients(net, tensors, seeds):
+    def total(*inputs):
+        out = net(*inputs)
+        out = out if isinstance(out, tuple) else (out,)
+        return sum((y * Tensor(s)).sum() for y, s in zip(out, seeds))
+
+    weights = net.trainable_params()
+    places = tuple(i for i, t in enumerate(tensors) if t.dtype == ms.float32)
+    if not weights:
+        return ops.grad(total, places)(*tensors), ()
+    if not places:
+        return (), ops.grad(total, None, weights)(*tensors)
+    return ops.grad(total, places, weights)(*tensors)
+
+
+def check_gradients(net, tensors, want, rng, outs):
+    seeds = [rng.normal(size=y.shape).astype(np.float32) for y in outs]
+    if not any(k.startswith(("dx/", "dp/")) for k in want):
+        return
+    by_input, by_weight = gradients(net, tensors, seeds)
+    places = [i for i, t in enumerate(tensors) if t.dtype == ms.float32]
+    for i, g in zip(places, by_input):
+        if f"dx/{i}" in want:
+            close(g.asnumpy(), want[f"dx/{i}"], f"gradient of input {i}")
+    names = [n for n, p in net.parameters_and_names() if p.requires_grad]
+    for name, g in zip(names, by_weight):
+        close(g.asnumpy(), want[f"dp/{name}"], f"gradient of {name}")
+
+
+def run(group, number):
+    name, args, kwargs, inputs, training = GROUPS[group][number]
+    want = stored(f"{group}/{number}/")
+    if not want:
+        pytest.skip("the peer has no CPU kernel for this case")
+    rng = np.random.default_rng(number)
+    arrays = [cases.draw(spec, rng) for spec in inputs]
+    net = getattr(nn, name)(*args, **kwargs)
+    net.set_train(training)
+    for path, p in net.parameters_and_names():
+        assert tuple(want[f"shape/{path}"]) == p.shape, path
+        p.set_data(Tensor(cases.parameter_value(path, p.shape, rng)))
+    tensors = [Tensor(a) for a in arrays]
+    out = net(*tensors)
+    outs = out if isinstance(out, tuple) else (out,)
+    for i, y in enumerate(outs):
+        close(y.asnumpy(), want[f"out/{i}"], f"result {i}")
+    for path, p in net.parameters_and_names():
+        if f"state/{path}" in want:
+            close(p.asnumpy(), want[f"state/{path}"], path)
+    check_gradients(net, tensors, want, rng, outs)
+
+
+@pytest.mark.parametrize("number", range(len(cases.LAYERS)), ids=label(cases.LAYERS))
+def test_layer(number):
+    run("layer", number)
+
+
+@pytest.mark.parametrize("number", range(len(cases.LOSSES)), ids=label(cases.LOSSES))
+def test_loss(number):
+    run("loss", number)
+
+
+@pytest.mark.parametrize("number", range(len(cases.OPTIMIZERS)), ids=label(cases.OPTIMIZERS))
+def test_optimizer(number):
+    name, kwargs = cases.OPTIMIZERS[number]
+    want = stored(f"optimizer/{number}/")
+    if not want:
+        pytest.skip("the peer has no CPU kernel for this case")
+    rng = np.random.default_rng(number)
+    params = [
+        ms.Parameter(Tensor(rng.normal(size=s).astype(np.float32)), name=n)
+        for n, s in cases.PARAMETERS
+    ]
+    optimizer = getattr(nn, name)(params, **kwargs)
+    for step in range(cases.STEPS):
+        grads = tuple(Tensor(rng.normal(size=s).astype(np.float32)) for _, s in cases.PARAMETERS)
+        optimizer(grads)
+        for (n, _), p in zip(cases.PARAMETERS, params):
+            close(p.asnumpy(), want[f"{step}/{n}"], f"step {step}, {n}")
+
+
+@pytest.mark.parametrize("number", range(len(cases.SCHEDULES)), ids=label(cases.SCHEDULES))
+def test_schedule(number):
+    name, args, kwargs = cases.SCHEDULES[number]
+    cell = getattr(nn, name)(*args, **kwargs)
+    rates = [float(cell(Tensor([s], ms.int32)).asnumpy().reshape(())) for s in range(10)]
+    np.testing.assert_allclose(rates, REFERENCE[f"schedule/{number}"], rtol=1e-5)
+
+
+@pytest.mark.parametrize("number", range(len(cases.LR_FUNCTIONS)), ids=label(cases.LR_FUNCTIONS))
+def test_lr_function(number):
+    name, args = cases.LR_FUNCTIONS[number]
+    np.testing.assert_allclose(getattr(nn, name)(*args), REFERENCE[f"lr/{number}"], rtol=1e-12)
