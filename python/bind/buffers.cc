@@ -43,7 +43,7 @@ nb::object to_numpy(const Tensor& watched, const char* what) {
   }
   static PyObject* asarray = nb::object(nb::handle(numpy()).attr("asarray")).release().ptr();
   nb::object view = owned(PyMemoryView_FromObject(owned(wrap(t)).ptr()));
-  return owned(PyObject_CallOneArg(asarray, view.ptr()));
+  return nb::handle(asarray)(view);
 }
 
 void release_capsule(PyObject* capsule) {

@@ -8,6 +8,7 @@ from mycel import _mycel
 from mycel.ops import _published, composite, primitive
 from mycel.ops._published import *
 from mycel.ops._random import *
+from mycel.ops._values import *
 from mycel.ops._transforms import GradOperation, grad, grad_all, jvp, value_and_grad, vjp
 from mycel.ops.composite import *
 from mycel.ops.primitive import (

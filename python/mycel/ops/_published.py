@@ -6,7 +6,7 @@ from mycel import _mycel
 from mycel._mycel import Tensor, entry
 from mycel.common import dtype as mstype
 from mycel.common.parameter import Parameter
-from mycel.ops.primitive import Primitive
+from mycel.ops.primitive import Form, Primitive, make_class
 
 
 def _op(name):
@@ -382,7 +382,70 @@ def while_loop(cond_func, loop_func, init_val):
     return unflatten(key, iter(results))
 
 
-__all__ = [
-    name for name in globals() if not name.startswith("_") and name not in ("annotations", "mstype")
-]
-__all__ = [n for n in __all__ if n not in ("entry", "Tensor", "Parameter", "Primitive")]
+# -- overflow ---------------------------------------------------------------------------------------
+
+
+class FloatStatus(Primitive):
+    """[1.0] when x holds an infinity or NaN, else [0.0]."""
+
+    def __call__(self, x):
+        finite = _op("isfinite")(x).all()
+        return (~finite).astype(mstype.float32).reshape(1)
+
+
+class _NoStatusFlag(Primitive):
+    """The overflow flag of Ascend devices, which CPUs do not have: use FloatStatus on the values."""
+
+    def __init__(self):
+        raise NotImplementedError(
+            f"{type(self).__name__}: CPUs have no overflow flag"
+            "\n  Use ops.FloatStatus()(x), or ops.isfinite(x).all()."
+        )
+
+
+class NPUAllocFloatStatus(_NoStatusFlag):
+    __doc__ = _NoStatusFlag.__doc__
+
+
+class NPUClearFloatStatus(_NoStatusFlag):
+    __doc__ = _NoStatusFlag.__doc__
+
+
+class NPUGetFloatStatus(_NoStatusFlag):
+    __doc__ = _NoStatusFlag.__doc__
+
+
+# -- older names ------------------------------------------------------------------------------------
+
+
+def _extreme(name):
+    def reduce(input, axis=None, keepdims=False, *, initial=None, where=None):  # noqa: A002
+        method = getattr(_tensor(input), name)
+        if axis is None:
+            return method(initial=initial, where=where), Tensor(0, mstype.int64)
+        return method(axis, keepdims, initial=initial, where=where, return_indices=True)
+
+    reduce.__name__ = reduce.__qualname__ = name
+    reduce.__doc__ = (
+        f"({name}imum over `axis`, its positions); without axis, over all and position 0."
+    )
+    return entry(reduce)
+
+
+max, min = _extreme("max"), _extreme("min")  # noqa: A001
+
+
+def _form(name, record, fixed=()):
+    """A further published class of a record."""
+    return make_class(name, Form(record, fixed, {}, {}))
+
+
+Pack = _form("Pack", "stack", ("axis",))
+Unpack = _form("Unpack", "unstack", ("axis",))
+GatherV2 = _form("GatherV2", "gather")
+StopGradient = _form("StopGradient", "stop_gradient")
+FillV2 = _class_of("FillV2", lambda shape, value: _op("broadcast_to")(_tensor(value), shape))
+
+
+_IMPORTED = ("Form", "Parameter", "Primitive", "Tensor", "entry", "make_class", "mstype")
+__all__ = [name for name in globals() if not name.startswith("_") and name not in _IMPORTED]

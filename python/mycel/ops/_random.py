@@ -190,6 +190,69 @@ def _probability(op, p):
         raise ValueError(f"{op}: 'p' must be in [0, 1], got {p}")
 
 
+def _like(dtype):
+    return mstype.float32 if dtype is None else mstype.dtype(dtype)
+
+
+def _sizes(op, size):
+    return _shape(op, size[0]) if len(size) == 1 else _shape(op, size)
+
+
+@entry
+def rand(*size, dtype=None, seed=None):
+    """Uniform numbers in [0, 1) of the given sizes; float32 unless a dtype is given."""
+    return _draw("keyed_uniform", _key("rand", seed), _sizes("rand", size), _like(dtype))
+
+
+@entry
+def rand_like(input, seed=None, *, dtype=None):  # noqa: A002
+    """Uniform numbers in [0, 1) in the shape of input, and its dtype unless another is given."""
+    return rand(*input.shape, dtype=input.dtype if dtype is None else dtype, seed=seed)
+
+
+@entry
+def randn(*size, dtype=None, seed=None):
+    """Normal numbers of mean 0 and deviation 1; float32 unless a dtype is given."""
+    return _draw("keyed_normal", _key("randn", seed), _sizes("randn", size), _like(dtype))
+
+
+@entry
+def randn_like(input, seed=None, *, dtype=None):  # noqa: A002
+    """Normal numbers in the shape of input, and its dtype unless another is given."""
+    return randn(*input.shape, dtype=input.dtype if dtype is None else dtype, seed=seed)
+
+
+@entry
+def randint(low, high, size, seed=None, *, dtype=None):
+    """Uniform integers in [low, high); int64 unless a dtype is given."""
+    kind = mstype.int64 if dtype is None else dtype
+    return _draw("keyed_randint", _key("randint", seed), _shape("randint", size), low, high, kind)
+
+
+@entry
+def randint_like(input, low, high, seed=None, *, dtype=None):  # noqa: A002
+    """Uniform integers in [low, high) in the shape of input, and its dtype unless another is given."""
+    return randint(low, high, input.shape, seed, dtype=input.dtype if dtype is None else dtype)
+
+
+@entry
+def gumbel_softmax(logits, tau=1.0, hard=False, dim=-1):
+    """Differentiable samples of a categorical distribution: softmax((logits + Gumbel noise) / tau). With
+    hard, one-hot results whose gradient is that of the soft ones."""
+    from mycel import ops
+
+    if tau <= 0:
+        raise ValueError(f"gumbel_softmax: 'tau' must be positive, got {tau}")
+    noise = _draw("keyed_gumbel", _key("gumbel_softmax"), logits.shape, logits.dtype)
+    soft = ops.softmax((logits + noise) / tau, dim)
+    if not hard:
+        return soft
+    best = ops.one_hot(
+        soft.argmax(dim), logits.shape[dim], Tensor(1, logits.dtype), Tensor(0, logits.dtype), dim
+    )
+    return best + soft - ops.stop_gradient(soft)
+
+
 def _channel_dropout(name, ranks):
     def drop(input, p=0.5, training=True):  # noqa: A002
         _probability(name, p)
@@ -251,6 +314,33 @@ Gamma = _seeded("Gamma", gamma, gamma.__doc__, 3)
 Poisson = _seeded("Poisson", poisson, poisson.__doc__, 2)
 UniformInt = _seeded("UniformInt", _uniform_int, "Uniform int32 in [minval, maxval).", 3)
 UniformReal = _seeded("UniformReal", _uniform_real, "Uniform float32 in [0, 1).", 1)
+
+
+RandomGamma = _seeded("RandomGamma", random_gamma, random_gamma.__doc__, 2)
+RandomShuffle = _seeded("RandomShuffle", shuffle, shuffle.__doc__, 1)
+
+
+class TruncatedNormal(Primitive):
+    """Normal numbers of mean 0 and deviation 1 within two deviations of the mean."""
+
+    def __init__(self, dtype=mstype.float32, seed=0, seed2=0):
+        super().__init__()
+        self.dtype, self.seed = mstype.dtype(dtype), (seed * 1000003 + seed2) % 2**63
+
+    def __call__(self, shape):
+        key = _key("TruncatedNormal", self.seed)
+        return _draw("keyed_truncated_normal", key, _shape("TruncatedNormal", shape), self.dtype)
+
+
+class RandomPoisson(Primitive):
+    """Poisson variables; the dims of rate come last."""
+
+    def __init__(self, seed=0, seed2=0, dtype=mstype.int64):
+        super().__init__()
+        self.dtype, self.seed = mstype.dtype(dtype), (seed * 1000003 + seed2) % 2**63
+
+    def __call__(self, shape, rate):
+        return random_poisson(shape, rate, self.seed, self.dtype)
 
 
 class Multinomial(Primitive):
@@ -324,8 +414,10 @@ class Dropout3D(_ChannelDropout):
 
 __all__ = [
     "Dropout", "Dropout2D", "Dropout3D", "Gamma", "Multinomial", "Poisson", "RandomCategorical",
-    "StandardLaplace", "StandardNormal", "UniformInt", "UniformReal", "bernoulli", "dropout",
-    "dropout1d", "dropout2d", "dropout3d", "gamma", "laplace", "multinomial",
-    "multinomial_with_replacement", "normal", "poisson", "random_categorical", "random_gamma",
+    "RandomGamma", "RandomPoisson", "RandomShuffle", "StandardLaplace", "StandardNormal",
+    "TruncatedNormal", "UniformInt", "UniformReal", "bernoulli", "dropout", "dropout1d",
+    "dropout2d", "dropout3d", "gamma", "gumbel_softmax", "laplace", "multinomial",
+    "multinomial_with_replacement", "normal", "poisson", "rand", "rand_like", "randint",
+    "randint_like", "randn", "randn_like", "random_categorical", "random_gamma",
     "random_poisson", "randperm", "shuffle", "standard_laplace", "standard_normal", "uniform",
 ]  # fmt: skip

@@ -186,10 +186,7 @@ def make_class(name, form):
     defaults = {n: default if has else _EMPTY for n, _, has, default in op.parameters}
     published = {attr: n for n, attr in form.renamed.items()}
     cls.__signature__ = inspect.Signature(
-        [
-            inspect.Parameter(published.get(n, n), _PLAIN, default=defaults[n])
-            for n in form.fixed
-        ]
+        [inspect.Parameter(published.get(n, n), _PLAIN, default=defaults[n]) for n in form.fixed]
     )
     return cls
 
