@@ -95,7 +95,11 @@ void EarlyStopping::on_train_epoch_end(RunContext& run) {
   if (++waited_ < options_.patience) return;
   stopped_ = run.epoch;
   run.request_stop();
-  if (keep && !best_weights_.empty()) load_parameters(run.network->parameters(), {.file = "best weights", .tensors = best_weights_});
+  if (!keep || best_weights_.empty()) return;
+  Loaded best;
+  best.file = "best weights";
+  best.tensors = best_weights_;
+  load_parameters(run.network->parameters(), best);
 }
 
 void EarlyStopping::on_train_end(RunContext&) { best_weights_.clear(); }
