@@ -5,20 +5,17 @@ import signal
 import subprocess
 import sys
 
+import mycel as ms
 import numpy as np
 import pytest
-
-import mycel as ms
 from mycel import nn
 from mycel.dataset import GeneratorDataset, NumpySlicesDataset, digits
 from mycel.train import (
     Callback,
-    CheckpointConfig,
     EarlyStopping,
     History,
     LossMonitor,
     Model,
-    ModelCheckpoint,
 )
 
 
@@ -78,6 +75,7 @@ SCRIPT = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[1])
 from test_train import *
+from mycel.train import CheckpointConfig, ModelCheckpoint
 class Kill(Callback):
     def on_train_step_end(self, run_context):
         if run_context.original_args().cur_step_num == 11:

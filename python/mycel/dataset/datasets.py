@@ -1,5 +1,5 @@
-"""Dataset classes. Rows are read, shuffled and batched by the C++ pipeline; Python gives sources and
-functions."""
+"""Dataset classes. Rows are read, shuffled and batched by the C++ pipeline; Python gives sources
+and functions."""
 
 import inspect
 
@@ -61,8 +61,8 @@ def _row(values):
 
 
 class Dataset:
-    """Rows of named columns. Operators give new datasets; the order of rows depends on the seed and the
-    number of the epoch alone."""
+    """Rows of named columns. Operators give new datasets; the order of rows depends on the seed
+    and the number of the epoch alone."""
 
     def __init__(self, pipeline):
         self._pipeline = pipeline
@@ -71,14 +71,24 @@ class Dataset:
     def _next(self, pipeline):
         return Dataset(pipeline)
 
-    # -- operators ----------------------------------------------------------------------------------
+    # -- operators ----------------------------------------
 
     @entry
-    def batch(self, batch_size, drop_remainder=False, num_parallel_workers=None, per_batch_map=None,
-              input_columns=None, output_columns=None, column_order=None, pad_info=None,
-              python_multiprocessing=False, max_rowsize=16):  # fmt: skip
-        """batch_size rows stacked along a new first dim. drop_remainder: leaves out a last, smaller batch.
-        num_parallel_workers: rows are read on one thread, so only None or 1."""
+    def batch(
+        self,
+        batch_size,
+        drop_remainder=False,
+        num_parallel_workers=None,
+        per_batch_map=None,
+        input_columns=None,
+        output_columns=None,
+        column_order=None,
+        pad_info=None,
+        python_multiprocessing=False,
+        max_rowsize=16,
+    ):
+        """batch_size rows stacked along a new first dim. drop_remainder: leaves out a last,
+        smaller batch. num_parallel_workers: rows are read on one thread, so only None or 1."""
         _refuse(
             "batch",
             num_parallel_workers=(num_parallel_workers, (None, 1)),
@@ -95,8 +105,9 @@ class Dataset:
 
     @entry
     def shuffle(self, buffer_size):
-        """Another order of the rows in each epoch, from the seed of mycel.set_seed (0 without one). Rows
-        with numbers are permuted as a whole; a stream is drawn from windows of buffer_size rows."""
+        """Another order of the rows in each epoch, from the seed of mycel.set_seed (0 without
+        one). Rows with numbers are permuted as a whole; a stream is drawn from windows of
+        buffer_size rows."""
         size = _count(buffer_size, "shuffle: 'buffer_size'", 2)
         return self._next(self._pipeline.shuffle(size, _seed()))
 
@@ -127,11 +138,21 @@ class Dataset:
         return self._next(self._pipeline.project(_names(columns, "project: 'columns'")))
 
     @entry
-    def map(self, operations, input_columns=None, output_columns=None, column_order=None,
-            num_parallel_workers=None, python_multiprocessing=False, cache=None, callbacks=None,
-            max_rowsize=16, offload=None):  # fmt: skip
-        """Applies functions, one after the other, to columns (all by default) as NumPy arrays; the results
-        take their place, named output_columns."""
+    def map(
+        self,
+        operations,
+        input_columns=None,
+        output_columns=None,
+        column_order=None,
+        num_parallel_workers=None,
+        python_multiprocessing=False,
+        cache=None,
+        callbacks=None,
+        max_rowsize=16,
+        offload=None,
+    ):
+        """Applies functions, one after the other, to columns (all by default) as NumPy arrays; the
+        results take their place, named output_columns."""
         _refuse(
             "map",
             column_order=(column_order, (None,)),
@@ -159,7 +180,7 @@ class Dataset:
         )
         return self._next(self._pipeline.map(run, *names))
 
-    # -- rows ---------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------
 
     def _rows(self, num_epochs, convert):
         epochs = iter(int, 1) if num_epochs == -1 else range(num_epochs)
@@ -173,8 +194,8 @@ class Dataset:
 
     @entry
     def create_tuple_iterator(self, columns=None, num_epochs=-1, output_numpy=False, do_copy=True):
-        """An iterator over rows as lists of Tensors, or of arrays with output_numpy. Each iterator gives one
-        epoch, or num_epochs of them."""
+        """An iterator over rows as lists of Tensors, or of arrays with output_numpy. Each iterator
+        gives one epoch, or num_epochs of them."""
         dataset = self if columns is None else self.project(columns)
         one = (lambda t: t.asnumpy()) if output_numpy else (lambda t: t)
         return dataset._rows(_epochs(num_epochs), lambda row: [one(t) for t in row])
@@ -192,7 +213,7 @@ class Dataset:
     def __len__(self):
         return self.get_dataset_size()
 
-    # -- facts --------------------------------------------------------------------------------------
+    # -- facts ----------------------------------------
 
     @entry
     def get_dataset_size(self):
@@ -276,14 +297,23 @@ def _finish(
 class NumpySlicesDataset(MappableDataset):
     """Rows are slices of arrays along their first dim.
 
-    data: an array or list, a tuple of them, or a dict from column to them. column_names: names of the
-    columns ("column_0", … without). num_samples: at most so many rows. shuffle: a new order in each epoch
-    when True (None: not shuffled).
+    data: an array or list, a tuple of them, or a dict from column to them. column_names: names
+    of the columns ("column_0", … without). num_samples: at most so many rows. shuffle: a new
+    order in each epoch when True (None: not shuffled).
     """
 
     @entry
-    def __init__(self, data, column_names=None, num_samples=None, num_parallel_workers=1, shuffle=None,
-                 sampler=None, num_shards=None, shard_id=None):  # fmt: skip
+    def __init__(
+        self,
+        data,
+        column_names=None,
+        num_samples=None,
+        num_parallel_workers=1,
+        shuffle=None,
+        sampler=None,
+        num_shards=None,
+        shard_id=None,
+    ):
         names = _names(column_names, "NumpySlicesDataset: 'column_names'")
         if isinstance(data, dict):
             if names:
@@ -300,23 +330,43 @@ class NumpySlicesDataset(MappableDataset):
             )
         pipeline = _data.tensors([(n, _array(a)) for n, a in zip(names, arrays)])
         super().__init__(
-            _finish("NumpySlicesDataset", pipeline, num_samples, shuffle, num_parallel_workers, sampler,
-                    num_shards, shard_id)
-        )  # fmt: skip
+            _finish(
+                "NumpySlicesDataset",
+                pipeline,
+                num_samples,
+                shuffle,
+                num_parallel_workers,
+                sampler,
+                num_shards,
+                shard_id,
+            )
+        )
 
 
 class GeneratorDataset(MappableDataset):
-    """Rows from Python: an object with __getitem__ and __len__, an iterable, or a function that gives an
-    iterator. Rows are read on this thread.
+    """Rows from Python: an object with __getitem__ and __len__, an iterable, or a function that
+    gives an iterator. Rows are read on this thread.
 
-    column_names: names of the values of a row. shuffle: a new order in each epoch when True; the source
-    needs __getitem__ then (None: not shuffled). num_samples: at most so many rows.
+    column_names: names of the values of a row. shuffle: a new order in each epoch when True;
+    the source needs __getitem__ then (None: not shuffled). num_samples: at most so many rows.
     """
 
     @entry
-    def __init__(self, source, column_names=None, column_types=None, schema=None, num_samples=None,
-                 num_parallel_workers=1, shuffle=None, sampler=None, num_shards=None, shard_id=None,
-                 python_multiprocessing=True, max_rowsize=6):  # fmt: skip
+    def __init__(
+        self,
+        source,
+        column_names=None,
+        column_types=None,
+        schema=None,
+        num_samples=None,
+        num_parallel_workers=1,
+        shuffle=None,
+        sampler=None,
+        num_shards=None,
+        shard_id=None,
+        python_multiprocessing=True,
+        max_rowsize=6,
+    ):
         _refuse(
             "GeneratorDataset",
             column_types=(column_types, (None,)),
@@ -331,9 +381,17 @@ class GeneratorDataset(MappableDataset):
             raise ValueError("GeneratorDataset: 'column_names' must name the values of a row")
         pipeline = self._pipeline_of(source, names, shuffle)
         super().__init__(
-            _finish("GeneratorDataset", pipeline, num_samples, shuffle, num_parallel_workers, sampler,
-                    num_shards, shard_id)
-        )  # fmt: skip
+            _finish(
+                "GeneratorDataset",
+                pipeline,
+                num_samples,
+                shuffle,
+                num_parallel_workers,
+                sampler,
+                num_shards,
+                shard_id,
+            )
+        )
 
     @staticmethod
     def _pipeline_of(source, names, shuffle):
@@ -362,10 +420,11 @@ class GeneratorDataset(MappableDataset):
 
 @entry
 def digits(dataset_dir=None, usage="all", shuffle=None, num_samples=None):
-    """The bundled handwritten digits: columns "image", float32 (1, 8, 8) from 0 to 1, and "label", int32.
+    """The bundled handwritten digits: columns "image", float32 (1, 8, 8) from 0 to 1, and "label",
+    int32.
 
-    dataset_dir: the file or its folder instead of the bundled one. usage: "train" (the first 1,500),
-    "test" (the other 297) or "all". shuffle: a new order in each epoch when True.
+    dataset_dir: the file or its folder instead of the bundled one. usage: "train" (the first
+    1,500), "test" (the other 297) or "all". shuffle: a new order in each epoch when True.
     """
     parts = {"all": slice(None), "train": slice(1500), "test": slice(1500, None)}
     if usage not in parts:

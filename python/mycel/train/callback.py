@@ -47,8 +47,9 @@ class RunContext:
 
 
 class Callback:
-    """Base of callbacks. Write the on_train_ and on_eval_ methods, or the short ones (begin, epoch_begin,
-    step_begin, step_end, epoch_end, end), which run in training and evaluation alike."""
+    """Base of callbacks. Write the on_train_ and on_eval_ methods, or the short ones (begin,
+    epoch_begin, step_begin, step_end, epoch_end, end), which run in training and evaluation
+    alike."""
 
     def __enter__(self):
         return self
@@ -203,10 +204,21 @@ class LambdaCallback(Callback):
     """A function for each moment; each gets the RunContext."""
 
     @entry
-    def __init__(self, on_train_epoch_begin=None, on_train_epoch_end=None, on_train_step_begin=None,
-                 on_train_step_end=None, on_train_begin=None, on_train_end=None, on_eval_epoch_begin=None,
-                 on_eval_epoch_end=None, on_eval_step_begin=None, on_eval_step_end=None, on_eval_begin=None,
-                 on_eval_end=None):  # fmt: skip
+    def __init__(
+        self,
+        on_train_epoch_begin=None,
+        on_train_epoch_end=None,
+        on_train_step_begin=None,
+        on_train_step_end=None,
+        on_train_begin=None,
+        on_train_end=None,
+        on_eval_epoch_begin=None,
+        on_eval_epoch_end=None,
+        on_eval_step_begin=None,
+        on_eval_step_end=None,
+        on_eval_begin=None,
+        on_eval_end=None,
+    ):
         for name, function in dict(locals()).items():
             if name == "self" or function is None:
                 continue
@@ -237,7 +249,8 @@ class History(_TrainingCallback):
 
 
 class LearningRateScheduler(_TrainingCallback):
-    """Sets the learning rate after each step to learning_rate_function(rate now, number of the step)."""
+    """Sets the learning rate after each step to learning_rate_function(rate now, number of the
+    step)."""
 
     @entry
     def __init__(self, learning_rate_function):
@@ -293,12 +306,21 @@ class _Watching(_TrainingCallback):
 
 
 class EarlyStopping(_Watching):
-    """Stops when `monitor` ("loss", or "eval_" and a metric) has not become better by min_delta for
-    `patience` epochs, or than `baseline`. restore_best_weights: the network gets the best epoch's values."""
+    """Stops when `monitor` ("loss", or "eval_" and a metric) has not become better by min_delta
+    for `patience` epochs, or than `baseline`. restore_best_weights: the network gets the best
+    epoch's values."""
 
     @entry
-    def __init__(self, monitor="eval_loss", min_delta=0, patience=0, verbose=False, mode="auto",
-                 baseline=None, restore_best_weights=False):  # fmt: skip
+    def __init__(
+        self,
+        monitor="eval_loss",
+        min_delta=0,
+        patience=0,
+        verbose=False,
+        mode="auto",
+        baseline=None,
+        restore_best_weights=False,
+    ):
         self._watch(monitor, mode, min_delta, patience)
         self.baseline, self.verbose = baseline, bool(verbose)
         self.restore_best_weights = bool(restore_best_weights)
@@ -335,12 +357,21 @@ class EarlyStopping(_Watching):
 
 
 class ReduceLROnPlateau(_Watching):
-    """Multiplies the learning rate by `factor`, down to min_lr, when `monitor` has not become better by
-    min_delta for `patience` epochs; then waits `cooldown` epochs."""
+    """Multiplies the learning rate by `factor`, down to min_lr, when `monitor` has not become
+    better by min_delta for `patience` epochs; then waits `cooldown` epochs."""
 
     @entry
-    def __init__(self, monitor="eval_loss", factor=0.1, patience=10, verbose=False, mode="auto",
-                 min_delta=0.0001, cooldown=0, min_lr=0):  # fmt: skip
+    def __init__(
+        self,
+        monitor="eval_loss",
+        factor=0.1,
+        patience=10,
+        verbose=False,
+        mode="auto",
+        min_delta=0.0001,
+        cooldown=0,
+        min_lr=0,
+    ):
         if not 0 < factor < 1:
             raise ValueError(f"ReduceLROnPlateau: 'factor' must be between 0 and 1, got {factor}")
         self._watch(monitor, mode, min_delta, patience)
@@ -379,18 +410,32 @@ class ReduceLROnPlateau(_Watching):
 
 
 class CheckpointConfig:
-    """When ModelCheckpoint saves: every save_checkpoint_steps steps, or save_checkpoint_seconds seconds when
-    steps are None or 0. keep_checkpoint_max: how many of the files it wrote stay. saved_network: a Cell to
-    save alone, without the state of training. append_info: "epoch_num", "step_num" and dicts of numbers."""
+    """When ModelCheckpoint saves: every save_checkpoint_steps steps, or save_checkpoint_seconds
+    seconds when steps are None or 0. keep_checkpoint_max: how many of the files it wrote stay.
+    saved_network: a Cell to save alone, without the state of training. append_info:
+    "epoch_num", "step_num" and dicts of numbers."""
 
     @entry
-    def __init__(self, save_checkpoint_steps=1, save_checkpoint_seconds=0, keep_checkpoint_max=5,
-                 keep_checkpoint_per_n_minutes=0, integrated_save=True, async_save=False,
-                 saved_network=None, append_info=None, enc_key=None, enc_mode="AES-GCM",
-                 exception_save=False):  # fmt: skip
-        for name, value in (("keep_checkpoint_per_n_minutes", keep_checkpoint_per_n_minutes),
-                            ("async_save", async_save), ("enc_key", enc_key),
-                            ("exception_save", exception_save)):  # fmt: skip
+    def __init__(
+        self,
+        save_checkpoint_steps=1,
+        save_checkpoint_seconds=0,
+        keep_checkpoint_max=5,
+        keep_checkpoint_per_n_minutes=0,
+        integrated_save=True,
+        async_save=False,
+        saved_network=None,
+        append_info=None,
+        enc_key=None,
+        enc_mode="AES-GCM",
+        exception_save=False,
+    ):
+        for name, value in (
+            ("keep_checkpoint_per_n_minutes", keep_checkpoint_per_n_minutes),
+            ("async_save", async_save),
+            ("enc_key", enc_key),
+            ("exception_save", exception_save),
+        ):
             if value:
                 raise NotImplementedError(f"CheckpointConfig: {name} is not supported")
         if not isinstance(integrated_save, bool):
@@ -418,8 +463,8 @@ class CheckpointConfig:
 
 
 class ModelCheckpoint(_TrainingCallback):
-    """Saves "<directory>/<prefix>-<epoch>_<step of the epoch>.ckpt" as `config` says and at the end.
-    Model.resume goes on from such a file."""
+    """Saves "<directory>/<prefix>-<epoch>_<step of the epoch>.ckpt" as `config` says and at the
+    end. Model.resume goes on from such a file."""
 
     @entry
     def __init__(self, prefix="CKP", directory=None, config=None):
@@ -495,6 +540,15 @@ def training_entries(network, train_network):
 
 
 __all__ = [
-    "Callback", "CheckpointConfig", "EarlyStopping", "History", "LambdaCallback", "LearningRateScheduler",
-    "LossMonitor", "ModelCheckpoint", "ReduceLROnPlateau", "RunContext", "TimeMonitor",
-]  # fmt: skip
+    "Callback",
+    "CheckpointConfig",
+    "EarlyStopping",
+    "History",
+    "LambdaCallback",
+    "LearningRateScheduler",
+    "LossMonitor",
+    "ModelCheckpoint",
+    "ReduceLROnPlateau",
+    "RunContext",
+    "TimeMonitor",
+]

@@ -49,8 +49,8 @@ class FixedLossScaleManager(LossScaleManager):
 
 
 class DynamicLossScaleManager(LossScaleManager):
-    """A scale that is divided by scale_factor on overflow and multiplied by it after scale_window steps
-    without."""
+    """A scale that is divided by scale_factor on overflow and multiplied by it after scale_window
+    steps without."""
 
     @entry
     def __init__(self, init_loss_scale=2**24, scale_factor=2, scale_window=2000):

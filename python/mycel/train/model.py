@@ -1,5 +1,5 @@
-"""Model: trains, evaluates and runs a network. The loop over epochs and steps is the C++ one; what stands
-here gives it steps, metrics and callbacks."""
+"""Model: trains, evaluates and runs a network. The loop over epochs and steps is the C++ one; what
+stands here gives it steps, metrics and callbacks."""
 
 import os
 import signal
@@ -70,12 +70,24 @@ class _Program:
     def __init__(self, model, callbacks, **params):
         self.model, self.callbacks = model, callbacks
         self.params = _InternalCallbackParam(
-            network=model._network, train_network=model._train_network, loss_fn=model._loss_fn,
-            optimizer=model._optimizer, eval_network=model._eval_network, list_callback=callbacks,
-            parallel_mode="stand_alone", device_number=1, dataset_sink_mode=False, net_outputs=None,
-            cur_epoch_num=0, cur_step_num=0, cur_step_in_epoch=0, batch_num=-1, metrics=None,
-            eval_results=None, **params,
-        )  # fmt: skip
+            network=model._network,
+            train_network=model._train_network,
+            loss_fn=model._loss_fn,
+            optimizer=model._optimizer,
+            eval_network=model._eval_network,
+            list_callback=callbacks,
+            parallel_mode="stand_alone",
+            device_number=1,
+            dataset_sink_mode=False,
+            net_outputs=None,
+            cur_epoch_num=0,
+            cur_step_num=0,
+            cur_step_in_epoch=0,
+            batch_num=-1,
+            metrics=None,
+            eval_results=None,
+            **params,
+        )
         self.context, self._before = RunContext(self.params), None
 
     def set_train(self, training):
@@ -110,8 +122,12 @@ class _Program:
         if name == "on_eval_begin":
             self._before = p.get("mode"), p["net_outputs"]
             p["mode"] = "eval"
-        p.update(cur_epoch_num=numbers["epoch"], cur_step_num=numbers["step"], batch_num=numbers["batches"],
-                 cur_step_in_epoch=numbers["position"])  # fmt: skip
+        p.update(
+            cur_epoch_num=numbers["epoch"],
+            cur_step_num=numbers["step"],
+            batch_num=numbers["batches"],
+            cur_step_in_epoch=numbers["position"],
+        )
         for c in self.callbacks:
             getattr(c, name)(self.context)
         if name == "on_eval_end":
@@ -122,15 +138,26 @@ class _Program:
 class Model:
     """A network with what trains and measures it.
 
-    loss_fn(outputs, label): without one the network gives the loss. metrics: a dict from name to Metric, or
-    a set or list of short names. eval_network: a cell that gives (loss, outputs, label) in evaluation, or
-    what eval_indexes, three places [loss, outputs, label] (-1: none), finds in its results. amp_level and
-    boost_level: only "O0". loss_scale_manager=…: how the loss is scaled.
+    loss_fn(outputs, label): without one the network gives the loss. metrics: a dict from name
+    to Metric, or a set or list of short names. eval_network: a cell that gives (loss, outputs,
+    label) in evaluation, or what eval_indexes, three places [loss, outputs, label] (-1: none),
+    finds in its results. amp_level and boost_level: only "O0". loss_scale_manager=…: how the
+    loss is scaled.
     """
 
     @entry
-    def __init__(self, network, loss_fn=None, optimizer=None, metrics=None, eval_network=None,
-                 eval_indexes=None, amp_level="O0", boost_level="O0", **kwargs):  # fmt: skip
+    def __init__(
+        self,
+        network,
+        loss_fn=None,
+        optimizer=None,
+        metrics=None,
+        eval_network=None,
+        eval_indexes=None,
+        amp_level="O0",
+        boost_level="O0",
+        **kwargs,
+    ):
         _check_levels("Model", amp_level, boost_level, kwargs)
         for name, cell in (("network", network), ("eval_network", eval_network)):
             if not isinstance(cell, Cell) and not (cell is None and name == "eval_network"):
@@ -153,20 +180,38 @@ class Model:
             self._train_network = network
         self._start = None
 
-    # -- published calls ----------------------------------------------------------------------------
+    # -- published calls ----------------------------------------
 
     @entry
-    def train(self, epoch, train_dataset, callbacks=None, dataset_sink_mode=False, sink_size=-1,
-              initial_epoch=0):  # fmt: skip
-        """Trains until `epoch` epochs are complete, from initial_epoch. Ctrl-C ends it after the current
-        step with a KeyboardInterrupt. Data sinks are not supported."""
+    def train(
+        self,
+        epoch,
+        train_dataset,
+        callbacks=None,
+        dataset_sink_mode=False,
+        sink_size=-1,
+        initial_epoch=0,
+    ):
+        """Trains until `epoch` epochs are complete, from initial_epoch. Ctrl-C ends it after the
+        current step with a KeyboardInterrupt. Data sinks are not supported."""
         _check_sink("train", dataset_sink_mode, sink_size)
         self._run("train", epoch, train_dataset, callbacks, initial_epoch, None, 1)
 
     @entry
-    def fit(self, epoch, train_dataset, valid_dataset=None, valid_frequency=1, callbacks=None,
-            dataset_sink_mode=False, valid_dataset_sink_mode=False, sink_size=-1, initial_epoch=0):  # fmt: skip
-        """Trains, and evaluates valid_dataset every valid_frequency epochs, or after those of a list."""
+    def fit(
+        self,
+        epoch,
+        train_dataset,
+        valid_dataset=None,
+        valid_frequency=1,
+        callbacks=None,
+        dataset_sink_mode=False,
+        valid_dataset_sink_mode=False,
+        sink_size=-1,
+        initial_epoch=0,
+    ):
+        """Trains, and evaluates valid_dataset every valid_frequency epochs, or after those of a
+        list."""
         _check_sink("fit", dataset_sink_mode or valid_dataset_sink_mode, sink_size)
         if valid_dataset is not None:
             self._check_eval("fit", valid_dataset)
@@ -218,8 +263,8 @@ class Model:
 
     @entry
     def resume(self, ckpt_file_name):
-        """Loads a file of ModelCheckpoint: the next train or fit on the same dataset goes on where it was
-        saved, and computes the same bits as a run that was not interrupted."""
+        """Loads a file of ModelCheckpoint: the next train or fit on the same dataset goes on where
+        it was saved, and computes the same bits as a run that was not interrupted."""
         path = os.fspath(ckpt_file_name)
         if self._optimizer is None:
             raise RuntimeError("Model.resume: there is no optimizer")
@@ -245,7 +290,7 @@ class Model:
         """The network."""
         return self._network
 
-    # -- inside -------------------------------------------------------------------------------------
+    # -- inside ----------------------------------------
 
     def _run(self, mode, epochs, dataset, callbacks, initial_epoch, valid_dataset, frequency):
         for name, value, least in (("epoch", epochs, 1), ("initial_epoch", initial_epoch, 0)):
@@ -279,8 +324,14 @@ class Model:
             raise ValueError(
                 f"Model.{mode}: 'valid_frequency' must be an int of at least 1 or a list"
             )
-        program = _Program(self, _callbacks(callbacks), mode="train", epoch_num=epochs, train_dataset=dataset,
-                           valid_dataset=valid_dataset)  # fmt: skip
+        program = _Program(
+            self,
+            _callbacks(callbacks),
+            mode="train",
+            epoch_num=epochs,
+            train_dataset=dataset,
+            valid_dataset=valid_dataset,
+        )
         valid = None if valid_dataset is None else valid_dataset._pipeline
         # Another handler than Python's own stays in charge.
         ours = threading.current_thread() is threading.main_thread() and (

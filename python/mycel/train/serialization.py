@@ -64,13 +64,22 @@ def _appended(append_dict, owner):
 
 
 @entry
-def save_checkpoint(save_obj, ckpt_file_name, integrated_save=True, async_save=False, append_dict=None,
-                    enc_key=None, enc_mode="AES-GCM"):  # fmt: skip
-    """Writes parameters to a file; a file of this name is replaced only when the new one is complete.
+def save_checkpoint(
+    save_obj,
+    ckpt_file_name,
+    integrated_save=True,
+    async_save=False,
+    append_dict=None,
+    enc_key=None,
+    enc_mode="AES-GCM",
+):
+    """Writes parameters to a file; a file of this name is replaced only when the new one is
+    complete.
 
     save_obj: a Cell, a dict from name to tensor, or a list of {"name": str, "data": tensor}.
-    ckpt_file_name: gets ".ckpt" behind it when it does not end so. integrated_save: joins slices of several
-    devices; there is one. append_dict: numbers that are kept too. async_save and encryption are refused.
+    ckpt_file_name: gets ".ckpt" behind it when it does not end so. integrated_save: joins
+    slices of several devices; there is one. append_dict: numbers that are kept too. async_save
+    and encryption are refused.
     """
     if not isinstance(integrated_save, bool):
         raise TypeError("save_checkpoint: 'integrated_save' must be True or False")
@@ -94,12 +103,22 @@ def _prefixes(value, what):
 
 
 @entry
-def load_checkpoint(ckpt_file_name, net=None, strict_load=False, filter_prefix=None, dec_key=None,
-                    dec_mode="AES-GCM", specify_prefix=None, choice_func=None):  # fmt: skip
-    """A dict from name to Parameter, read from a file. ValueError naming file and entry when it is damaged.
+def load_checkpoint(
+    ckpt_file_name,
+    net=None,
+    strict_load=False,
+    filter_prefix=None,
+    dec_key=None,
+    dec_mode="AES-GCM",
+    specify_prefix=None,
+    choice_func=None,
+):
+    """A dict from name to Parameter, read from a file. ValueError naming file and entry when it is
+    damaged.
 
-    net: a Cell to load into, as load_param_into_net does. filter_prefix: entries whose names begin so are
-    left out; specify_prefix: only those that begin so are read; choice_func(name): whether to read one.
+    net: a Cell to load into, as load_param_into_net does. filter_prefix: entries whose names
+    begin so are left out; specify_prefix: only those that begin so are read; choice_func(name):
+    whether to read one.
     """
     _refuse_encryption("load_checkpoint", dec_key)
     path = os.fspath(ckpt_file_name)
@@ -128,13 +147,13 @@ def load_checkpoint(ckpt_file_name, net=None, strict_load=False, filter_prefix=N
 
 @entry
 def load_param_into_net(net, parameter_dict, strict_load=False, *, partial=False):
-    """Sets the parameters of a Cell from a dict from name to Parameter; gives the names of those that got
-    no value. ValueError naming entry and shapes; nothing is changed then.
+    """Sets the parameters of a Cell from a dict from name to Parameter; gives the names of those
+    that got no value. ValueError naming entry and shapes; nothing is changed then.
 
-    strict_load: names and types must be the same; otherwise types of a kind are converted, and entries may
-    have one common prefix in front of the parameters' names. partial: allows parameters without an entry
-    and entries without a parameter, which are errors otherwise. State of optimizers and appended numbers in
-    a checkpoint need no parameter.
+    strict_load: names and types must be the same; otherwise types of a kind are converted, and
+    entries may have one common prefix in front of the parameters' names. partial: allows
+    parameters without an entry and entries without a parameter, which are errors otherwise.
+    State of optimizers and appended numbers in a checkpoint need no parameter.
     """
     if not isinstance(net, Cell):
         raise TypeError(f"load_param_into_net: 'net' must be a Cell, got {type(net).__name__}")
