@@ -1,3 +1,5 @@
+#include <nanobind/stl/shared_ptr.h>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
