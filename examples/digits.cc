@@ -3,6 +3,7 @@
 //   digits <digits.safetensors> [epochs] [seed] [folder for the results]
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include "nn/layer.h"
 #include "nn/optimizer.h"
 #include "nn/train_step.h"
+#include "runtime/dispatch.h"
 #include "runtime/jit.h"
 #include "runtime/model_file.h"
 #include "runtime/random_state.h"
@@ -63,7 +65,9 @@ struct Digits {
   }
 };
 
-Tensor permutation(int64_t n) { return ops::keyed_permutation(runtime::next_key(), n); }
+Tensor permutation(int64_t n) {
+  return runtime::call1(ir::op_named("keyed_permutation"), {runtime::next_key()}, {n});
+}
 
 Digits read_digits(const std::string& path) {
   Digits all;
@@ -88,7 +92,7 @@ runtime::Jit compiled_step(NetWithLoss& net, nn::Optimizer& optimizer) {
     return places;
   };
   auto step = [&](std::span<const Tensor> in) { return nn::train_step(net, optimizer, in); };
-  return {step, "step", variables};
+  return runtime::Jit(step, "step", variables);
 }
 
 std::vector<double> train(const std::shared_ptr<Net>& net, const Digits& data, int epochs, train::Screen& screen) {

@@ -11,6 +11,9 @@ void bind_transforms(nb::module_& m);
 void bind_entry(nb::module_& m);
 void bind_compiled(nb::module_& m);
 void bind_nn(nb::module_& m);
+void bind_model_file(nb::module_& m);
+void bind_data(nb::module_& m);
+void bind_train(nb::module_& m);
 }  // namespace mycel::bind
 
 NB_MODULE(_mycel, m) {
@@ -35,4 +38,7 @@ NB_MODULE(_mycel, m) {
   bind_entry(m);
   bind_compiled(m);
   bind_nn(m);
+  bind_model_file(m);
+  bind_data(m);
+  bind_train(m);
 }

@@ -35,8 +35,8 @@ TEST(FuseElementwise, JoinsAChainAndKeepsResults) {
               "  %3 = exp(%2) : float32[2, 3]\n  %4 = neg(%3) : float32[2, 3]\n  return %4, %2\n}\n",
               "graph g(%0: float32[2, 3], %1: float32[3]) {\n"
               "  %2, %3 = fused(%0, %1) {body=graph fused(%0: float32[2, 3], %1: float32[3]) {\n"
-              "      %2 = add(%0, %1) : float32[2, 3]\n      %3 = exp(%2) : float32[2, 3]\n"
-              "      %4 = neg(%3) : float32[2, 3]\n      return %2, %4\n    }} : float32[2, 3], float32[2, 3]\n"
+              "    %2 = add(%0, %1) : float32[2, 3]\n    %3 = exp(%2) : float32[2, 3]\n"
+              "    %4 = neg(%3) : float32[2, 3]\n    return %2, %4\n  }} : float32[2, 3], float32[2, 3]\n"
               "  return %3, %2\n}\n");
 }
 

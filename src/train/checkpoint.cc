@@ -16,7 +16,7 @@ namespace mycel::train {
 namespace {
 
 constexpr const char* kProgress = "mycel.progress";    // "epoch position step seed counter"
-constexpr const char* kOptimizer = "mycel.optimizer";  // names, one a line
+constexpr const char* kExtra = "mycel.extra";  // names, one a line
 
 std::string format_progress(const Progress& p) {
   return fmt::format("{} {} {} {} {}", p.epoch, p.position, p.step, p.random.seed, p.random.counter);
@@ -122,7 +122,7 @@ void save_checkpoint(const std::string& path, const NamedTensors& tensors, const
   }
   Checkpoint file{tensors, options.metadata};
   if (options.progress) file.metadata[kProgress] = format_progress(*options.progress);
-  if (!options.optimizer.empty()) file.metadata[kOptimizer] = fmt::format("{}", fmt::join(options.optimizer, "\n"));
+  if (!options.extra.empty()) file.metadata[kExtra] = fmt::format("{}", fmt::join(options.extra, "\n"));
   save_safetensors(path, file);
 }
 
@@ -133,7 +133,7 @@ Loaded load_checkpoint(const std::string& path) {
   out.tensors = std::move(file.tensors);
   out.metadata = std::move(file.metadata);
   if (auto node = out.metadata.extract(kProgress)) out.progress = parse_progress(node.mapped(), path);
-  if (auto node = out.metadata.extract(kOptimizer)) out.optimizer = lines_of(node.mapped());
+  if (auto node = out.metadata.extract(kExtra)) out.extra = lines_of(node.mapped());
   return out;
 }
 
@@ -145,7 +145,7 @@ std::vector<std::string> load_parameters(const std::vector<nn::Parameter>& into,
   std::string prefix;
   if (!options.strict && std::none_of(into.begin(), into.end(), known)) prefix = common_prefix(into, entries);
   std::vector<std::string> missing, unused;
-  std::set<std::string> used(from.optimizer.begin(), from.optimizer.end());
+  std::set<std::string> used(from.extra.begin(), from.extra.end());
   std::vector<std::pair<nn::Parameter, Tensor>> changes;
   for (const nn::Parameter& p : into) {
     auto it = entries.find(prefix + p->name);

@@ -30,12 +30,12 @@ struct Loaded {
   std::string file;
   NamedTensors tensors;
   std::map<std::string, std::string> metadata;  // texts of whoever saved it
-  std::vector<std::string> optimizer;           // entries that are optimizer state
+  std::vector<std::string> extra;      // entries that are not the network's: optimizer state, numbers
   std::optional<Progress> progress;             // of a training checkpoint
 };
 
 struct SaveOptions {
-  std::vector<std::string> optimizer = {};  // names of entries that are optimizer state
+  std::vector<std::string> extra = {};  // names of entries that are not the network's
   std::optional<Progress> progress = {};
   std::map<std::string, std::string> metadata = {};
 };
@@ -51,7 +51,7 @@ struct LoadOptions {
   // and entries may have one common prefix in front of the parameters' names.
   bool strict = false;
   // Parameters without an entry stay as they are, and entries without a parameter are left out; otherwise
-  // both are errors. Entries of optimizer state need no parameter in any case.
+  // both are errors. Extra entries need no parameter in any case.
   bool partial = false;
 };
 

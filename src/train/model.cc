@@ -111,15 +111,15 @@ void Loop::train(int64_t epochs, const data::DatasetPtr& dataset, const Progress
   run_.stop = false;
   program_.set_train(true);
   at(Moment::kTrainBegin);
-  for (; run_.epoch <= epochs && !run_.stop; ++run_.epoch) {
+  while (run_.epoch <= epochs) {
     at(Moment::kTrainEpochBegin);
     bool complete = train_epoch(cursor);
     if (complete && due(validation, run_.epoch)) validate(validation);
     at(Moment::kTrainEpochEnd);
-    if (run_.stop) break;
+    if (run_.stop || run_.epoch == epochs) break;
+    ++run_.epoch;
     run_.position = 0;
   }
-  run_.epoch = std::min(run_.epoch, epochs);
   at(Moment::kTrainEnd);
 }
 
@@ -234,7 +234,7 @@ void Model::save(const std::string& path) const {
   auto [entries, states] = training_entries(*network_, *optimizer_);
   Progress now = progress_;
   now.random = runtime::random_state();
-  save_checkpoint(path, entries, {.optimizer = states, .progress = now});
+  save_checkpoint(path, entries, {.extra = states, .progress = now});
 }
 
 void Model::set_train(bool training) {

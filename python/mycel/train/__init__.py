@@ -1,0 +1,18 @@
+"""Training: Model, callbacks, checkpoints, metrics."""
+
+from mycel.nn import metrics as _metrics
+from mycel.nn.metrics import *
+from mycel.train import callback, loss_scale_manager, serialization
+from mycel.train.callback import *
+from mycel.train.loss_scale_manager import *
+from mycel.train.model import Model, build_train_network
+from mycel.train.serialization import *
+
+__all__ = [
+    "Model",
+    "build_train_network",
+    *callback.__all__,
+    *loss_scale_manager.__all__,
+    *serialization.__all__,
+    *_metrics.__all__,
+]
