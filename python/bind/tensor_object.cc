@@ -140,14 +140,57 @@ PyObject* tensor_str(PyObject* self) {
   });
 }
 
-// "[1. 2.]" with commas, as NumPy's repr separates: ", " between numbers, "," at the end of a line.
+// How the fields of a row lie: the column of the first one and their common width (0: not known).
+struct Fields {
+  size_t first = 0, width = 0;
+};
+
+// One line of Tensor::str() with commas. Fields are padded to one width and parted by a space, which tells
+// where each ends; in a line with a summary's "..." commas go behind the words instead.
+std::string line_with_commas(const std::string& line, Fields& row, bool row_done) {
+  const size_t begin = line.find_first_not_of("[ ");
+  if (begin == std::string::npos) return line;
+  const size_t close = std::min(line.find(']', begin), line.size());
+  // The parts of a complex number may be parted by a space too; its end is the j.
+  const bool complex = line.find('j') != std::string::npos;
+  auto ends_word = [&](size_t i) {
+    return (complex ? line[i] == 'j' : line[i] != ' ') && (i + 1 == close || line[i + 1] == ' ');
+  };
+  size_t words = 0;
+  for (size_t i = begin; i < close; ++i) words += ends_word(i);
+  if (words == 0) return line;
+  if (const size_t open = line.rfind('[', begin); open != std::string::npos) {
+    row.first = open + 1;
+    const size_t length = close - row.first + 1;
+    row.width = length % words == 0 ? length / words - 1 : 0;
+  }
+  const size_t width = line.find("...") == std::string::npos ? row.width : 0;
+  std::string out = line.substr(0, row.first);
+  for (size_t i = row.first; i < close; ++i) {
+    out += line[i];
+    if (i + 1 >= close) continue;
+    const bool word_ends = ends_word(i) && line.find_first_not_of(' ', i + 1) < close;
+    if (width ? (i - row.first) % (width + 1) == width - 1 : word_ends) out += ',';
+  }
+  if (close == line.size() && !row_done) out += ',';
+  return out + line.substr(close);
+}
+
+// "[1. 2.]" with commas, as NumPy's repr has them: between numbers, and behind rows.
 std::string with_commas(const std::string& s) {
+  if (s.find('[') == std::string::npos) return s;  // a number alone
   std::string out;
-  for (size_t i = 0; i < s.size(); ++i) {
-    bool gap = s[i] == ' ' || s[i] == '\n';
-    bool after_value = i > 0 && s[i - 1] != ' ' && s[i - 1] != '\n' && s[i - 1] != '[';
-    if (gap && after_value) out += ',';
-    out += s[i];
+  Fields row;
+  size_t at = 0;
+  while (at < s.size()) {
+    size_t end = std::min(s.find('\n', at), s.size());
+    const std::string line = s.substr(at, end - at);
+    const bool row_done = line.empty() || line.back() == ']';
+    out += line_with_commas(line, row, row_done);
+    // A row is done: a comma parts it from the next one, which an empty line may precede.
+    if (end < s.size() && row_done && !line.empty()) out += ',';
+    if (end < s.size()) out += '\n';
+    at = end + 1;
   }
   return out;
 }
