@@ -50,7 +50,9 @@ def _array(value):
         return value
     array = np.asarray(value)
     if array.dtype.kind not in "biufc":
-        raise TypeError(f"dataset: a row holds {type(value).__name__}; numbers and arrays are supported")
+        raise TypeError(
+            f"dataset: a row holds {type(value).__name__}; numbers and arrays are supported"
+        )
     return np.ascontiguousarray(array) if array.ndim else array
 
 
@@ -102,7 +104,9 @@ class Dataset:
     def repeat(self, count=None):
         """The rows `count` times an epoch."""
         if count is None or count == -1:
-            raise NotImplementedError("repeat: a dataset without an end is not supported; give a count")
+            raise NotImplementedError(
+                "repeat: a dataset without an end is not supported; give a count"
+            )
         return self._next(self._pipeline.repeat(_count(count, "repeat: 'count'")))
 
     @entry
@@ -149,7 +153,10 @@ class Dataset:
                 values = made if isinstance(made, tuple) else (made,)
             return [_array(v) for v in values]
 
-        names = _names(input_columns, "map: 'input_columns'"), _names(output_columns, "map: 'output_columns'")
+        names = (
+            _names(input_columns, "map: 'input_columns'"),
+            _names(output_columns, "map: 'output_columns'"),
+        )
         return self._next(self._pipeline.map(run, *names))
 
     # -- rows ---------------------------------------------------------------------------------------
@@ -253,7 +260,9 @@ def _limited(pipeline, num_samples, owner):
     return pipeline.take(_count(num_samples, f"{owner}: 'num_samples'"))
 
 
-def _finish(owner, pipeline, num_samples, shuffle, num_parallel_workers, sampler, num_shards, shard_id):
+def _finish(
+    owner, pipeline, num_samples, shuffle, num_parallel_workers, sampler, num_shards, shard_id
+):
     _refuse(
         owner,
         num_parallel_workers=(num_parallel_workers, (1, None)),
@@ -278,13 +287,17 @@ class NumpySlicesDataset(MappableDataset):
         names = _names(column_names, "NumpySlicesDataset: 'column_names'")
         if isinstance(data, dict):
             if names:
-                raise ValueError("NumpySlicesDataset: a dict has names already; leave column_names out")
+                raise ValueError(
+                    "NumpySlicesDataset: a dict has names already; leave column_names out"
+                )
             names, arrays = list(data), list(data.values())
         else:
             arrays = list(data) if isinstance(data, tuple) else [data]
             names = names or [f"column_{i}" for i in range(len(arrays))]
         if len(names) != len(arrays):
-            raise ValueError(f"NumpySlicesDataset: {len(arrays)} columns and {len(names)} names were given")
+            raise ValueError(
+                f"NumpySlicesDataset: {len(arrays)} columns and {len(names)} names were given"
+            )
         pipeline = _data.tensors([(n, _array(a)) for n, a in zip(names, arrays)])
         super().__init__(
             _finish("NumpySlicesDataset", pipeline, num_samples, shuffle, num_parallel_workers, sampler,
@@ -330,7 +343,9 @@ class GeneratorDataset(MappableDataset):
         if hasattr(source, "__getitem__") and length > 0:
             return _data.rows(lambda i: _row(source[i]), length, names)
         if shuffle:
-            raise ValueError("GeneratorDataset: shuffle=True needs a source with __getitem__ and __len__")
+            raise ValueError(
+                "GeneratorDataset: shuffle=True needs a source with __getitem__ and __len__"
+            )
         if inspect.isgenerator(source) or hasattr(source, "__next__"):
             raise TypeError(
                 "GeneratorDataset: an iterator gives its rows only once\n  Give the function that makes it."
@@ -354,7 +369,7 @@ def digits(dataset_dir=None, usage="all", shuffle=None, num_samples=None):
     """
     parts = {"all": slice(None), "train": slice(1500), "test": slice(1500, None)}
     if usage not in parts:
-        raise ValueError(f"digits: 'usage' must be \"train\", \"test\" or \"all\", got {usage!r}")
+        raise ValueError(f'digits: \'usage\' must be "train", "test" or "all", got {usage!r}')
     images, labels = _data.digits("" if dataset_dir is None else str(dataset_dir))
     data = {
         "image": images.asnumpy()[parts[usage], None].astype(np.float32) / 16,

@@ -26,7 +26,9 @@ class FixedLossScaleManager(LossScaleManager):
     @entry
     def __init__(self, loss_scale=128.0, drop_overflow_update=True):
         if not isinstance(loss_scale, (int, float)) or loss_scale < 1:
-            raise ValueError(f"FixedLossScaleManager: 'loss_scale' must be at least 1, got {loss_scale!r}")
+            raise ValueError(
+                f"FixedLossScaleManager: 'loss_scale' must be at least 1, got {loss_scale!r}"
+            )
         self._loss_scale = float(loss_scale)
         self._drop_overflow_update = bool(drop_overflow_update)
 

@@ -40,7 +40,9 @@ def _entries(save_obj):
     out = []
     for item in save_obj:
         if not isinstance(item, dict) or set(item) != {"name", "data"}:
-            raise ValueError(f"save_checkpoint: an entry needs exactly 'name' and 'data', got {item!r}")
+            raise ValueError(
+                f"save_checkpoint: an entry needs exactly 'name' and 'data', got {item!r}"
+            )
         data = item["data"]
         if isinstance(data, Parameter):
             data = data.value()
@@ -54,7 +56,9 @@ def _appended(append_dict, owner):
         if isinstance(value, Parameter):
             value = value.value()
         if not isinstance(value, (bool, int, float, Tensor)):
-            raise TypeError(f"{owner}: '{name}' must be a number or Tensor, got {type(value).__name__}")
+            raise TypeError(
+                f"{owner}: '{name}' must be a number or Tensor, got {type(value).__name__}"
+            )
         out.append((name, value if isinstance(value, Tensor) else Tensor(value)))
     return out
 
@@ -83,7 +87,9 @@ def _prefixes(value, what):
         return None
     value = [value] if isinstance(value, str) else list(value)
     if not value or not all(isinstance(v, str) for v in value):
-        raise ValueError(f"load_checkpoint: '{what}' must be a str or a list of them, got {value!r}")
+        raise ValueError(
+            f"load_checkpoint: '{what}' must be a str or a list of them, got {value!r}"
+        )
     return tuple(value)
 
 
@@ -97,7 +103,10 @@ def load_checkpoint(ckpt_file_name, net=None, strict_load=False, filter_prefix=N
     """
     _refuse_encryption("load_checkpoint", dec_key)
     path = os.fspath(ckpt_file_name)
-    without, only = _prefixes(filter_prefix, "filter_prefix"), _prefixes(specify_prefix, "specify_prefix")
+    without, only = (
+        _prefixes(filter_prefix, "filter_prefix"),
+        _prefixes(specify_prefix, "specify_prefix"),
+    )
     file = _train.load(path)
     out = _ParameterDict()
     out.file, out.extra = path, tuple(file["extra"])
@@ -135,12 +144,16 @@ def load_param_into_net(net, parameter_dict, strict_load=False, *, partial=False
         )
     for name, p in parameter_dict.items():
         if not isinstance(p, Tensor):
-            raise TypeError(f"load_param_into_net: '{name}' must be a Parameter, got {type(p).__name__}")
+            raise TypeError(
+                f"load_param_into_net: '{name}' must be a Parameter, got {type(p).__name__}"
+            )
     known = parameter_dict if isinstance(parameter_dict, _ParameterDict) else _ParameterDict
     entries = list(parameter_dict.items())
     parameters = list(net.get_parameters())
     extra = list(known.extra)
-    return _train.load_parameters(parameters, known.file, entries, extra, bool(strict_load), bool(partial))
+    return _train.load_parameters(
+        parameters, known.file, entries, extra, bool(strict_load), bool(partial)
+    )
 
 
 __all__ = ["load_checkpoint", "load_param_into_net", "save_checkpoint"]
