@@ -1,16 +1,15 @@
 #include "bind/tensor_object.h"
 
-#include <fmt/format.h>
-
 #include <cstddef>
 #include <new>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "bind/convert.h"
 #include "bind/dtype_object.h"
 #include "runtime/trace.h"
-
 #include "structmember.h"
 
 namespace mycel::bind {
@@ -20,8 +19,8 @@ thread_local void (*g_on_read)(const nn::Parameter&) = nullptr;
 
 namespace {
 
-// Dead plain Tensor objects kept for reuse: making and freeing one on every op is the largest part of
-// the glue's cost. Guarded by the GIL.
+// Dead plain Tensor objects kept for reuse: making and freeing one on every op is the largest part
+// of the glue's cost. Guarded by the GIL.
 constexpr int kSpareObjects = 64;
 PyObject* g_spare[kSpareObjects];
 int g_spares = 0;
@@ -40,7 +39,8 @@ void tensor_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-// -- properties --------------------------------------------------------------------------------------
+// -- properties
+// --------------------------------------------------------------------------------------
 
 const Shape& shape_of(PyObject* self) { return value_of(self).shape(); }
 
@@ -74,24 +74,30 @@ PyObject* get_strides(PyObject* self, void*) {
     return from_shape(strides);
   });
 }
-PyObject* get_const_arg(PyObject* self, void*) { return PyBool_FromLong(as_object(self)->constant); }
+PyObject* get_const_arg(PyObject* self, void*) {
+  return PyBool_FromLong(as_object(self)->constant);
+}
 
 PyGetSetDef tensor_getset[] = {
     {"dtype", get_dtype, nullptr, "Element type.", nullptr},
-    {"shape", get_shape, nullptr, "Sizes of the dimensions, a tuple; -1 where unknown while compiling.", nullptr},
+    {"shape", get_shape, nullptr,
+     "Sizes of the dimensions, a tuple; -1 where unknown while compiling.", nullptr},
     {"ndim", get_ndim, nullptr, "Number of dimensions.", nullptr},
     {"size", get_size, nullptr, "Number of elements.", nullptr},
     {"itemsize", get_itemsize, nullptr, "Bytes of one element.", nullptr},
     {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
-    {"strides", get_strides, nullptr, "Bytes from one element to the next along each dimension.", nullptr},
-    {"const_arg", get_const_arg, nullptr, "Whether compiled graphs take this tensor by value.", nullptr},
+    {"strides", get_strides, nullptr, "Bytes from one element to the next along each dimension.",
+     nullptr},
+    {"const_arg", get_const_arg, nullptr, "Whether compiled graphs take this tensor by value.",
+     nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyMemberDef tensor_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
-// -- conversions to Python ---------------------------------------------------------------------------
+// -- conversions to Python
+// ---------------------------------------------------------------------------
 
 PyObject* element(const Tensor& t, int64_t i) {
   if (is_bool(t.dtype())) return PyBool_FromLong(element_as_int(t.raw(), t.dtype(), i) != 0);
@@ -145,8 +151,8 @@ struct Fields {
   size_t first = 0, width = 0;
 };
 
-// One line of Tensor::str() with commas. Fields are padded to one width and parted by a space, which tells
-// where each ends; in a line with a summary's "..." commas go behind the words instead.
+// One line of Tensor::str() with commas. Fields are padded to one width and parted by a space,
+// which tells where each ends; in a line with a summary's "..." commas go behind the words instead.
 std::string line_with_commas(const std::string& line, Fields& row, bool row_done) {
   const size_t begin = line.find_first_not_of("[ ");
   if (begin == std::string::npos) return line;
@@ -217,7 +223,8 @@ Py_ssize_t tensor_length(PyObject* self) {
   return guarded_int([&] {
     const Tensor& t = value_of(self);
     if (t.rank() == 0) type_error("len(): a tensor without dimensions has no length");
-    if (t.dim(0) == kUnknownDim) value_error("len(): the length of {} is not known while compiling", t.describe());
+    if (t.dim(0) == kUnknownDim)
+      value_error("len(): the length of {} is not known while compiling", t.describe());
     return static_cast<int>(t.dim(0));
   });
 }
@@ -249,11 +256,16 @@ PyMethodDef tensor_methods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 const char* const kTensorDoc =
-    "Tensor(input_data=None, dtype=None, shape=None, init=None, internal=False, const_arg=False)\n--\n\n"
-    "An immutable array of numbers. input_data: a number, nested sequence, NumPy array or tensor; foreign\n"
-    "memory is copied (Tensor.from_numpy shares it). Python floats become float32, ints int64, arrays\n"
-    "keep their dtype unless dtype is given. With shape and init (an initializer or its name) instead of\n"
-    "input_data the initializer makes the values; with shape alone, entries None or -1 allowed, the\n"
+    "Tensor(input_data=None, dtype=None, shape=None, init=None, internal=False, "
+    "const_arg=False)\n--\n\n"
+    "An immutable array of numbers. input_data: a number, nested sequence, NumPy array or tensor; "
+    "foreign\n"
+    "memory is copied (Tensor.from_numpy shares it). Python floats become float32, ints int64, "
+    "arrays\n"
+    "keep their dtype unless dtype is given. With shape and init (an initializer or its name) "
+    "instead of\n"
+    "input_data the initializer makes the values; with shape alone, entries None or -1 allowed, "
+    "the\n"
     "tensor has no values and describes the input of a graph.";
 
 }  // namespace
@@ -304,12 +316,13 @@ void bind_tensor(nb::module_& m) {
       {Py_bf_releasebuffer, reinterpret_cast<void*>(tensor_release_buffer)}};
   for (const PyType_Slot* s = number_slots(); s->slot; ++s) slots.push_back(*s);
   slots.push_back({0, nullptr});
-  PyType_Spec spec = {"mycel.Tensor", sizeof(TensorObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                      slots.data()};
+  PyType_Spec spec = {"mycel.Tensor", sizeof(TensorObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
   g_tensor_type = reinterpret_cast<PyTypeObject*>(owned(PyType_FromSpec(&spec)).release().ptr());
   m.attr("Tensor") = nb::handle(reinterpret_cast<PyObject*>(g_tensor_type));
   // NumPy's operators leave `array + tensor` to Tensor.
-  nb::setattr(nb::handle(reinterpret_cast<PyObject*>(g_tensor_type)), "__array_priority__", nb::int_(1000));
+  nb::setattr(nb::handle(reinterpret_cast<PyObject*>(g_tensor_type)), "__array_priority__",
+              nb::int_(1000));
 }
 
 }  // namespace mycel::bind
