@@ -373,7 +373,7 @@ class GeneratorDataset(MappableDataset):
             schema=(schema, (None,)),
             max_rowsize=(max_rowsize, (6,)),
         )
-        # With one worker there are no processes to choose: True, the published default, changes nothing.
+        # With one worker there are no processes to choose: either value is the same.
         if not isinstance(python_multiprocessing, bool):
             raise TypeError("GeneratorDataset: 'python_multiprocessing' must be True or False")
         names = _names(column_names, "GeneratorDataset: 'column_names'")
@@ -406,14 +406,15 @@ class GeneratorDataset(MappableDataset):
             )
         if inspect.isgenerator(source) or hasattr(source, "__next__"):
             raise TypeError(
-                "GeneratorDataset: an iterator gives its rows only once\n  Give the function that makes it."
+                "GeneratorDataset: an iterator gives its rows only once"
+                "\n  Give the function that makes it."
             )
         if callable(source) and not hasattr(source, "__iter__"):
             return _data.stream(lambda: map(_row, iter(source())), length, names)
         if hasattr(source, "__iter__"):
             return _data.stream(lambda: map(_row, iter(source)), length, names)
         raise TypeError(
-            "GeneratorDataset: 'source' must have __getitem__ and __len__, be iterable or be a function "
+            "GeneratorDataset: 'source' needs __getitem__ and __len__, or is iterable, or a function "
             f"that gives an iterator, got {type(source).__name__}"
         )
 

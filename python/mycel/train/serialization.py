@@ -34,7 +34,7 @@ def _entries(save_obj):
         save_obj = [{"name": n, "data": d} for n, d in save_obj.items()]
     if not isinstance(save_obj, (list, tuple)):
         raise TypeError(
-            "save_checkpoint: 'save_obj' must be a Cell, a dict or a list of {'name': …, 'data': …}, got "
+            "save_checkpoint: 'save_obj' must be a Cell, a dict or a list of {'name', 'data'}, got "
             f"{type(save_obj).__name__}"
         )
     out = []
@@ -159,7 +159,8 @@ def load_param_into_net(net, parameter_dict, strict_load=False, *, partial=False
         raise TypeError(f"load_param_into_net: 'net' must be a Cell, got {type(net).__name__}")
     if not isinstance(parameter_dict, dict):
         raise TypeError(
-            f"load_param_into_net: 'parameter_dict' must be a dict, got {type(parameter_dict).__name__}"
+            "load_param_into_net: 'parameter_dict' must be a dict, "
+            f"got {type(parameter_dict).__name__}"
         )
     for name, p in parameter_dict.items():
         if not isinstance(p, Tensor):
