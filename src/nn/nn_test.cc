@@ -220,7 +220,7 @@ TEST(Training, ANetworkLearns) {
   Tensor y = Tensor::from(std::vector<int32_t>{0, 1, 2, 0, 1, 2}, {6});
   std::vector<Tensor> batch{x, y};
   double first = train_step(step, *opt, batch)[0].item(), last = first;
-  for (int i = 0; i < 60; ++i) last = train_step(step, *opt, batch)[0].item();
+  for (int i = 0; i < 400; ++i) last = train_step(step, *opt, batch)[0].item();
   EXPECT_LT(last, 0.5 * first);
 }
 

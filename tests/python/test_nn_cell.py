@@ -174,7 +174,7 @@ def test_copies_are_apart(x):
 
 def test_text():
     text = repr(Net())
-    assert text.startswith("Net<\n  (block): Block<\n    (fc): Dense<in_channels=4, out_channels=4")
+    assert text.startswith("Net<\n  (block): Block<\n    (fc): Dense<\n      in_channels=4, out_channels=4")
     assert text.endswith("\n  >")
 
 

@@ -17,7 +17,10 @@ class Handle:
 
     def remove(self):
         """Takes the hook away; a second call does nothing."""
-        self._hooks.pop(self._key, None)
+        if self._hooks.pop(self._key, None) is not None:
+            from mycel.nn import _compile
+
+            _compile.changed()
 
 
 def register(cell, kind, hook_fn):
