@@ -414,8 +414,8 @@ class GeneratorDataset(MappableDataset):
         if hasattr(source, "__iter__"):
             return _data.stream(lambda: map(_row, iter(source)), length, names)
         raise TypeError(
-            "GeneratorDataset: 'source' needs __getitem__ and __len__, or is iterable, or a function "
-            f"that gives an iterator, got {type(source).__name__}"
+            "GeneratorDataset: 'source' needs __getitem__ and __len__, or is iterable, or is a "
+            f"function that gives an iterator, got {type(source).__name__}"
         )
 
 
