@@ -122,7 +122,8 @@ class PlanBuilder {
     for (size_t i = 0; i < plan_->steps_.size(); ++i) {
       for (int v : plan_->steps_[i].out) producer[v] = static_cast<int>(i);
     }
-    for (size_t r = 0; r < plan_->results_.size(); ++r) {
+    // Last results first: those are the new values of variables, which should take the old ones' memory.
+    for (size_t r = plan_->results_.size(); r-- > 0;) {
       int v = root(plan_->results_[r]);
       if (placed_[v] || held_[v]) continue;
       put(v, {Plan::Place::kResult, r});
