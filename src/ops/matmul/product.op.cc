@@ -159,7 +159,7 @@ constexpr OpDef kMatmul = check({
     .expand = matmul_expand,
     .cases = "input[m, k]; other[k, n]; at ([1, 2, 3], [4, 5, 6]) -> 32 | input[k]; other[k] | input[k]; other[b, k, n] | input[b, m, k]; other[k] | "
              "input[k, m]; other[n, k]; transpose_a = True; transpose_b = True | input[k]; other[n, k]; transpose_b = "
-             "True; bad input[3] other[2, 3]; bad input[] other[2]",
+             "True; bad input[4] other[2, 3]; bad input[] other[2]",
     .onnx = "MatMul",
     .primitive = "MatMul(transpose_a, transpose_b)",
     .method = "matmul mm __matmul__ __rmatmul__ __imatmul__",
