@@ -32,6 +32,8 @@ def _state_of(cell):
         (
             id(c),
             c.training,
+            c._float_type,
+            tuple(c._forward_pre_hooks) + tuple(c._forward_hooks) + tuple(c._backward_hooks),
             tuple((id(p), p.requires_grad) for p in c._params.values() if p is not None),
         )
         for _, c in cell.cells_and_names()
