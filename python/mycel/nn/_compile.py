@@ -27,11 +27,13 @@ class _Inside:
 
 
 def _state_of(cell):
-    """What beside arguments decides how the network computes."""
+    """What beside arguments decides how the network computes; hooks are told by their numbers."""
     return tuple(
         (
             id(c),
             c.training,
+            c._float_type,
+            (*c._forward_pre_hooks, *c._forward_hooks, *c._backward_hooks),
             tuple((id(p), p.requires_grad) for p in c._params.values() if p is not None),
         )
         for _, c in cell.cells_and_names()

@@ -17,7 +17,10 @@ class Handle:
 
     def remove(self):
         """Takes the hook away; a second call does nothing."""
+        from mycel.nn import _compile
+
         self._hooks.pop(self._key, None)
+        _compile.changed()
 
 
 def register(cell, kind, hook_fn):

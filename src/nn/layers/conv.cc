@@ -95,7 +95,7 @@ void setup_transposed(Layer& l) {
   static const char* const names[] = {"", "conv1d_transpose", "conv2d_transpose",
                                       "conv3d_transpose"};
   l.keep(Convolution{&ir::op_named(names[spatial]),
-                     {l.args.attr("stride"), l.args.attr("pad_mode"), l.args.attr("padding"),
+                     {l.args.attr("pad_mode"), l.args.attr("padding"), l.args.attr("stride"),
                       l.args.attr("dilation"), c.groups, extra},
                      spatial});
 }
