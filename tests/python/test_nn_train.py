@@ -119,6 +119,23 @@ def test_nesterov_by_its_formula():
         assert np.allclose(params[0].asnumpy(), p, atol=1e-6)
 
 
+def test_ftrl_by_its_formula():
+    params = parameters()[:1]
+    lr, l1, l2 = 0.1, 0.3, 0.1
+    optimizer = nn.FTRL(params, learning_rate=lr, l1=l1, l2=l2)
+    p = params[0].asnumpy().astype(np.float64)
+    n, z = np.full(p.shape, 0.1), np.zeros(p.shape)
+    for t in range(3):
+        g = np.cos(np.arange(6, dtype=np.float32) + t).reshape(3, 2).astype(np.float64)
+        optimizer((Tensor(g.astype(np.float32)),))
+        grown = n + g * g
+        z = z + g - (np.sqrt(grown) - np.sqrt(n)) / lr * p
+        n = grown
+        p = np.where(abs(z) > l1, (np.sign(z) * l1 - z) / (np.sqrt(n) / lr + 2 * l2), 0)
+        # z loses two digits to cancellation in float32
+        assert np.allclose(params[0].asnumpy(), p, rtol=1e-4, atol=1e-5)
+
+
 def test_lars_by_its_formula():
     params = parameters()
     before = [p.asnumpy().astype(np.float64) for p in params]
