@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from mycel import Tensor, nn, ops
 
 RNG = np.random.default_rng(0)

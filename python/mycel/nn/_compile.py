@@ -57,7 +57,7 @@ def _compiled(cell):
 
 
 class _Body:
-    """The function that is compiled: the cell's own call, with cells inside it running as they are."""
+    """The function that is compiled: the cell's own call; cells inside it run as they are."""
 
     def __init__(self, cell):
         self.cell = cell

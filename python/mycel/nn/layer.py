@@ -11,7 +11,7 @@ _nn = _mycel.nn
 
 
 class LayerCell(Cell):
-    """A cell that a C++ layer computes. Its parameters and children are attributes, as of any cell."""
+    """A cell that a C++ layer computes; its parameters and children are attributes."""
 
     _record = None  # what _mycel.nn.layer_records() says
     _overrides_construct = False
