@@ -30,13 +30,13 @@ constexpr int64_t kHeldOut = 360, kBatch = 32;
 constexpr double kPeakRate = 0.003;
 
 struct Net : nn::Cell {
-  nn::CellPtr conv1 = add("conv1", nn::make("Conv2d", {1, 16, 3}, {{"weight_init", "HeUniform"}}));
-  nn::CellPtr conv2 = add("conv2", nn::make("Conv2d", {16, 32, 3}, {{"weight_init", "HeUniform"}}));
+  nn::CellPtr conv1 = add("conv1", nn::make("Conv2d", {1, 32, 3}, {{"weight_init", "HeUniform"}}));
+  nn::CellPtr conv2 = add("conv2", nn::make("Conv2d", {32, 64, 3}, {{"weight_init", "HeUniform"}}));
   nn::CellPtr relu = add("relu", nn::make("ReLU"));
   nn::CellPtr pool = add("pool", nn::make("MaxPool2d", {2, 2}));
   nn::CellPtr flatten = add("flatten", nn::make("Flatten"));
-  nn::CellPtr dense = add("dense", nn::make("Dense", {128, 64}, {{"weight_init", "HeUniform"}}));
-  nn::CellPtr head = add("head", nn::make("Dense", {64, 10}, {{"weight_init", "HeUniform"}}));
+  nn::CellPtr dense = add("dense", nn::make("Dense", {256, 128}, {{"weight_init", "HeUniform"}}));
+  nn::CellPtr head = add("head", nn::make("Dense", {128, 10}, {{"weight_init", "HeUniform"}}));
 
   Tensors construct(nn::Inputs in) override {
     Tensor x = pool(relu(conv1(in[0])));

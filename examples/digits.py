@@ -23,13 +23,13 @@ class Net(nn.Cell):
 
     def __init__(self):
         super().__init__()
-        self.conv1 = nn.Conv2d(1, 16, 3, weight_init="HeUniform")
-        self.conv2 = nn.Conv2d(16, 32, 3, weight_init="HeUniform")
+        self.conv1 = nn.Conv2d(1, 32, 3, weight_init="HeUniform")
+        self.conv2 = nn.Conv2d(32, 64, 3, weight_init="HeUniform")
         self.relu = nn.ReLU()
         self.pool = nn.MaxPool2d(2, 2)
         self.flatten = nn.Flatten()
-        self.dense = nn.Dense(128, 64, weight_init="HeUniform")
-        self.head = nn.Dense(64, 10, weight_init="HeUniform")
+        self.dense = nn.Dense(256, 128, weight_init="HeUniform")
+        self.head = nn.Dense(128, 10, weight_init="HeUniform")
 
     def construct(self, x):
         x = self.pool(self.relu(self.conv1(x)))

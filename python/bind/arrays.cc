@@ -15,9 +15,11 @@
 namespace mycel::bind {
 namespace {
 
-// -- buffers -----------------------------------------------------------------------------------------
+// -- buffers
+// -----------------------------------------------------------------------------------------
 
-// The element type of a buffer; false for what Mycel lacks (text, dates, records, foreign byte order).
+// The element type of a buffer; false for what Mycel lacks (text, dates, records, foreign byte
+// order).
 bool dtype_of_format(const char* format, Py_ssize_t itemsize, DType* out) {
   std::string_view f = format ? format : "B";
   if (!f.empty() && (f[0] == '@' || f[0] == '=')) f.remove_prefix(1);
@@ -38,9 +40,19 @@ bool dtype_of_format(const char* format, Py_ssize_t itemsize, DType* out) {
       return *out = DType::kFloat32, true;
     case 'd':
       return *out = DType::kFloat64, true;
-    case 'b': case 'h': case 'i': case 'l': case 'q': case 'n':
+    case 'b':
+    case 'h':
+    case 'i':
+    case 'l':
+    case 'q':
+    case 'n':
       return *out = kSigned[log2], true;
-    case 'B': case 'H': case 'I': case 'L': case 'Q': case 'N':
+    case 'B':
+    case 'H':
+    case 'I':
+    case 'L':
+    case 'Q':
+    case 'N':
       return *out = kUnsigned[log2], true;
     default:
       return false;
@@ -58,8 +70,8 @@ class Buffer {
     open_ = true;
     if (!dtype_of_format(view_.format, view_.itemsize, &dtype_)) {
       throw UserError(ErrorKind::kType,
-                      fmt::format("{}: {} has elements of format '{}', which no tensor can hold", what, kind_of(o),
-                                  view_.format ? view_.format : "?"),
+                      fmt::format("{}: {} has elements of format '{}', which no tensor can hold",
+                                  what, kind_of(o), view_.format ? view_.format : "?"),
                       "Convert the array to a number type of this machine's byte order first.");
     }
     shape_ = Shape(std::span<const int64_t>(reinterpret_cast<const int64_t*>(view_.shape),
@@ -73,7 +85,9 @@ class Buffer {
   }
   DType dtype() const { return dtype_; }
   bool row_major() const { return PyBuffer_IsContiguous(&view_, 'C') != 0; }
-  bool aligned() const { return reinterpret_cast<uintptr_t>(view_.buf) % size_of(real_part_of(dtype_)) == 0; }
+  bool aligned() const {
+    return reinterpret_cast<uintptr_t>(view_.buf) % size_of(real_part_of(dtype_)) == 0;
+  }
   void* data() const { return view_.buf; }
   const Shape& shape() const { return shape_; }
 
@@ -113,7 +127,8 @@ Tensor from_array(PyObject* o, const char* what) {
   return Buffer(array.ptr(), what).copy();
 }
 
-// -- nested sequences --------------------------------------------------------------------------------
+// -- nested sequences
+// --------------------------------------------------------------------------------
 
 bool is_sequence(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
 bool is_array(PyObject* o) {
@@ -136,7 +151,8 @@ struct Nest {
 
 [[noreturn]] void ragged(const char* what, const Shape& want) {
   throw UserError(ErrorKind::kValue,
-                  fmt::format("{}: the nested sequence is ragged: its first parts say shape {}", what, want.str()),
+                  fmt::format("{}: the nested sequence is ragged: its first parts say shape {}",
+                              what, want.str()),
                   "Every inner sequence must have the same length.");
 }
 
@@ -241,7 +257,8 @@ Tensor from_initializer(PyObject* init, PyObject* shape, PyObject* dtype) {
 // The shape of a graph's input: None and -1 stand for sizes known later.
 Shape placeholder_shape(PyObject* o) {
   if (PyIndex_Check(o) && !is_sequence(o)) return {to_int(o, "Tensor: 'shape'")};
-  if (!is_sequence(o)) type_error("Tensor: 'shape' must be an int or a sequence of ints, got {}", kind_of(o));
+  if (!is_sequence(o))
+    type_error("Tensor: 'shape' must be an int or a sequence of ints, got {}", kind_of(o));
   Shape s;
   for (Py_ssize_t i = 0; i < PySequence_Size(o); ++i) {
     nb::object d = owned(PySequence_GetItem(o, i));
@@ -259,7 +276,8 @@ Tensor make_value(PyObject* data, PyObject* dtype, PyObject* shape, PyObject* in
   if (data == Py_None) {
     if (shape == Py_None || dtype == Py_None) {
       throw UserError(ErrorKind::kType, "Tensor: no values given",
-                      "Give input_data, or shape, dtype and init, or shape and dtype for the input of a graph.");
+                      "Give input_data, or shape, dtype and init, or shape and dtype for the input "
+                      "of a graph.");
     }
     return Tensor::abstract(require_dtype(dtype, "Tensor"), placeholder_shape(shape));
   }
@@ -267,7 +285,8 @@ Tensor make_value(PyObject* data, PyObject* dtype, PyObject* shape, PyObject* in
                               : to_tensor(data, require_dtype(dtype, "Tensor: 'dtype'"), "Tensor");
   if (shape == Py_None) return t;
   Shape want = to_shape(shape, "Tensor: 'shape'");
-  if (!(want == t.shape())) value_error("Tensor: input_data has shape {}, 'shape' says {}", t.shape().str(), want.str());
+  if (!(want == t.shape()))
+    value_error("Tensor: input_data has shape {}, 'shape' says {}", t.shape().str(), want.str());
   return t;
 }
 
@@ -280,7 +299,8 @@ Tensor to_tensor(PyObject* o, const char* what) {
   if (PyLong_CheckExact(o)) return weak_scalar(o, DType::kInt64);
   if (PyComplex_CheckExact(o)) return weak_scalar(o, DType::kComplex128);
   if (is_sequence(o)) return from_sequence(o, what);
-  if (PyObject_CheckBuffer(o) && !PyBytes_Check(o) && !PyByteArray_Check(o)) return from_array(o, what);
+  if (PyObject_CheckBuffer(o) && !PyBytes_Check(o) && !PyByteArray_Check(o))
+    return from_array(o, what);
   if (!PyUnicode_Check(o) && nb::hasattr(nb::handle(o), "__array__")) return from_array(o, what);
   if (is_number(o)) return weak_scalar(o, PyFloat_Check(o) ? DType::kFloat32 : DType::kInt64);
   throw UserError(ErrorKind::kType, fmt::format("{}: {} cannot become a tensor", what, kind_of(o)),
@@ -296,11 +316,12 @@ Tensor share_buffer(PyObject* o, const char* what) {
 // Tensor(input_data, dtype, shape, init, internal, const_arg).
 PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
-    static const char* names[] = {"input_data", "dtype", "shape", "init", "internal", "const_arg", nullptr};
+    static const char* names[] = {"input_data", "dtype",     "shape", "init",
+                                  "internal",   "const_arg", nullptr};
     PyObject *data = Py_None, *dtype = Py_None, *shape = Py_None, *init = Py_None;
     int internal = 0, constant = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOOOpp:Tensor", const_cast<char**>(names), &data, &dtype, &shape,
-                                     &init, &internal, &constant)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOOOpp:Tensor", const_cast<char**>(names),
+                                     &data, &dtype, &shape, &init, &internal, &constant)) {
       return nullptr;
     }
     if (internal) value_error("Tensor: 'internal' is for the framework itself; leave it out");

@@ -1,8 +1,9 @@
 // Memory shared with others: the buffer protocol, NumPy and DLPack.
 //
-// A tensor's values never change under its holder, so every view given out is read-only and keeps the
-// memory alive; `tensor.asnumpy().copy()` is the way to an array to write to. The other way round,
-// Tensor(array) copies, while from_numpy and from_dlpack share memory whose owner may still write to it.
+// A tensor's values never change under its holder, so every view given out is read-only and keeps
+// the memory alive; `tensor.asnumpy().copy()` is the way to an array to write to. The other way
+// round, Tensor(array) copies, while from_numpy and from_dlpack share memory whose owner may still
+// write to it.
 #include <array>
 #include <cstring>
 #include <memory>
@@ -24,8 +25,8 @@ struct Export {
 };
 
 const char* format_of(DType t) {
-  constexpr const char* kFormats[kDTypeCount] = {"?", "b", "h", "i", "q", "B", "H", "I", "Q",
-                                                 "e", nullptr, "f", "d", "Zf", "Zd"};
+  constexpr const char* kFormats[kDTypeCount] = {"?", "b", "h",     "i", "q", "B",  "H", "I",
+                                                 "Q", "e", nullptr, "f", "d", "Zf", "Zd"};
   return kFormats[static_cast<int>(t)];
 }
 
@@ -52,13 +53,16 @@ void release_capsule(PyObject* capsule) {
     auto* m = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(capsule, "dltensor"));
     m->deleter(m);
   } else if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-    auto* m = static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
+    auto* m =
+        static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
     m->deleter(m);
   }
 }
 
-nb::object to_dlpack(nb::handle self, nb::object stream, nb::object max_version, nb::object dl_device, nb::object copy) {
-  if (!stream.is_none()) value_error("__dlpack__: a CPU tensor takes no stream, got {}", kind_of(stream.ptr()));
+nb::object to_dlpack(nb::handle self, nb::object stream, nb::object max_version,
+                     nb::object dl_device, nb::object copy) {
+  if (!stream.is_none())
+    value_error("__dlpack__: a CPU tensor takes no stream, got {}", kind_of(stream.ptr()));
   if (!dl_device.is_none() && !nb::make_tuple(1, 0).equal(dl_device)) {
     PyErr_SetString(PyExc_BufferError, "__dlpack__: only the CPU, device (1, 0), is available");
     throw nb::python_error();
@@ -70,7 +74,8 @@ nb::object to_dlpack(nb::handle self, nb::object stream, nb::object max_version,
     t = fresh;
   }
   bool versioned = !max_version.is_none() && nb::cast<int>(max_version[0]) >= 1;
-  if (versioned) return owned(PyCapsule_New(dlpack::export_versioned(t), "dltensor_versioned", release_capsule));
+  if (versioned)
+    return owned(PyCapsule_New(dlpack::export_versioned(t), "dltensor_versioned", release_capsule));
   return owned(PyCapsule_New(dlpack::export_tensor(t), "dltensor", release_capsule));
 }
 
@@ -83,7 +88,8 @@ Tensor import_capsule(nb::handle capsule) {
     return t;
   }
   if (PyCapsule_IsValid(c, "dltensor")) {
-    Tensor t = dlpack::import_tensor(static_cast<dlpack::Managed*>(PyCapsule_GetPointer(c, "dltensor")));
+    Tensor t =
+        dlpack::import_tensor(static_cast<dlpack::Managed*>(PyCapsule_GetPointer(c, "dltensor")));
     PyCapsule_SetName(c, "used_dltensor");
     return t;
   }
@@ -93,7 +99,8 @@ Tensor import_capsule(nb::handle capsule) {
 // Anything with __dlpack__, or a capsule.
 Tensor from_dlpack(nb::handle source) {
   if (PyCapsule_CheckExact(source.ptr())) return import_capsule(source);
-  if (!nb::hasattr(source, "__dlpack__")) type_error("from_dlpack: {} has no __dlpack__ method", kind_of(source.ptr()));
+  if (!nb::hasattr(source, "__dlpack__"))
+    type_error("from_dlpack: {} has no __dlpack__ method", kind_of(source.ptr()));
   nb::object make = source.attr("__dlpack__");
   nb::object capsule;
   try {
@@ -119,7 +126,8 @@ int tensor_get_buffer(PyObject* self, Py_buffer* view, int flags) {
     const Tensor& t = e->tensor;
     const char* format = format_of(t.dtype());
     if (!format) {
-      PyErr_SetString(PyExc_BufferError, "the buffer protocol has no bfloat16: convert to float32 first");
+      PyErr_SetString(PyExc_BufferError,
+                      "the buffer protocol has no bfloat16: convert to float32 first");
       return -1;
     }
     Py_ssize_t step = static_cast<Py_ssize_t>(size_of(t.dtype()));
@@ -144,16 +152,23 @@ int tensor_get_buffer(PyObject* self, Py_buffer* view, int flags) {
   });
 }
 
-void tensor_release_buffer(PyObject*, Py_buffer* view) { delete static_cast<Export*>(view->internal); }
+void tensor_release_buffer(PyObject*, Py_buffer* view) {
+  delete static_cast<Export*>(view->internal);
+}
 
 void bind_buffers(nb::module_& m) {
   m.def(
-      "asnumpy", [](nb::handle t) { return to_numpy(value_of(t.ptr()), "asnumpy()"); }, nb::arg("tensor"));
-  m.def("from_numpy", [](nb::handle a) { return nb::steal(wrap(share_buffer(a.ptr(), "from_numpy"))); },
-        nb::arg("array"));
-  m.def("to_dlpack", to_dlpack, nb::arg("tensor"), nb::arg("stream").none(), nb::arg("max_version").none(),
-        nb::arg("dl_device").none(), nb::arg("copy").none());
-  m.def("from_dlpack", [](nb::handle s) { return nb::steal(wrap(from_dlpack(s))); }, nb::arg("source"));
+      "asnumpy", [](nb::handle t) { return to_numpy(value_of(t.ptr()), "asnumpy()"); },
+      nb::arg("tensor"));
+  m.def(
+      "from_numpy",
+      [](nb::handle a) { return nb::steal(wrap(share_buffer(a.ptr(), "from_numpy"))); },
+      nb::arg("array"));
+  m.def("to_dlpack", to_dlpack, nb::arg("tensor"), nb::arg("stream").none(),
+        nb::arg("max_version").none(), nb::arg("dl_device").none(), nb::arg("copy").none());
+  m.def(
+      "from_dlpack", [](nb::handle s) { return nb::steal(wrap(from_dlpack(s))); },
+      nb::arg("source"));
 }
 
 }  // namespace mycel::bind

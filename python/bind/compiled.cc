@@ -1,6 +1,7 @@
-// A Python function traced once into a graph and run from then on as a compiled plan. Inputs of the graph:
-// the function's tensors, every Parameter that it read, a key for every random op, and the tensors that it
-// closed over. Parameters that it assigned come out as further results and are written back.
+// A Python function traced once into a graph and run from then on as a compiled plan. Inputs of the
+// graph: the function's tensors, every Parameter that it read, a key for every random op, and the
+// tensors that it closed over. Parameters that it assigned come out as further results and are
+// written back.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -25,10 +26,10 @@ struct Compiled {
   size_t inputs = 0, results = 0;
   // The graph's parameters behind the inputs, in order of first use.
   struct Extra {
-    nn::Parameter param;   // or
-    bool key = false;      // a random key drawn with `op_seed`, or
+    nn::Parameter param;  // or
+    bool key = false;     // a random key drawn with `op_seed`, or
     uint64_t op_seed = 0;
-    Tensor captured;       // a tensor from outside the function
+    Tensor captured;  // a tensor from outside the function
   };
   std::vector<Extra> extras;
   std::vector<nn::Parameter> assigned;  // results behind `results`
@@ -40,7 +41,10 @@ struct Compiled {
 // What a running trace has met so far. One per nesting level of traces on a thread.
 class Tracing {
  public:
-  Tracing() : outer_(g_current), outer_hook_(g_on_read), keys_([this](uint64_t seed) { return key(seed); }) {
+  Tracing()
+      : outer_(g_current),
+        outer_hook_(g_on_read),
+        keys_([this](uint64_t seed) { return key(seed); }) {
     g_current = this;
     g_on_read = [](const nn::Parameter& p) { g_current->read(p); };
   }
@@ -109,8 +113,10 @@ nb::list to_list(std::span<const Tensor> tensors) {
   return out;
 }
 
-// Traces f(list of tensors) -> list of tensors over inputs of these types. `parameters`: read in any case.
-std::shared_ptr<Compiled> trace(nb::handle f, nb::handle inputs, nb::handle parameters, const std::string& name) {
+// Traces f(list of tensors) -> list of tensors over inputs of these types. `parameters`: read in
+// any case.
+std::shared_ptr<Compiled> trace(nb::handle f, nb::handle inputs, nb::handle parameters,
+                                const std::string& name) {
   auto c = std::make_shared<Compiled>();
   Tracing tracing;
   nb::list watched;
@@ -125,7 +131,8 @@ std::shared_ptr<Compiled> trace(nb::handle f, nb::handle inputs, nb::handle para
   }
   nb::object out = f(watched);
   std::vector<ir::Value> values;
-  for (nb::handle o : out) values.push_back(tracing.recorder.value_of(to_tensor(o.ptr(), "result")));
+  for (nb::handle o : out)
+    values.push_back(tracing.recorder.value_of(to_tensor(o.ptr(), "result")));
   c->results = values.size();
   for (auto& [param, value] : tracing.assigned()) {
     values.push_back(tracing.recorder.value_of(value));
@@ -143,7 +150,8 @@ std::shared_ptr<Compiled> trace(nb::handle f, nb::handle inputs, nb::handle para
 }
 
 bool all_plain(const Tensors& in) {
-  return std::all_of(in.begin(), in.end(), [](const Tensor& t) { return !t.trace() && t.concrete(); });
+  return std::all_of(in.begin(), in.end(),
+                     [](const Tensor& t) { return !t.trace() && t.concrete(); });
 }
 
 nb::list run(const std::shared_ptr<Compiled>& c, nb::handle inputs) {
@@ -177,12 +185,14 @@ nb::list run(const std::shared_ptr<Compiled>& c, nb::handle inputs) {
 void bind_compiled(nb::module_& m) {
   nb::class_<std::shared_ptr<Compiled>>(m, "Compiled")
       .def("__call__", run, nb::arg("inputs"))
-      .def_prop_ro("reusable", [](const std::shared_ptr<Compiled>& c) { return !c->closes_over_trace; })
+      .def_prop_ro("reusable",
+                   [](const std::shared_ptr<Compiled>& c) { return !c->closes_over_trace; })
       .def_prop_ro("graph", [](const std::shared_ptr<Compiled>& c) { return c->graph->str(); })
-      .def_prop_ro("plan", [](const std::shared_ptr<Compiled>& c) { return c->plan ? c->plan->str() : std::string(); });
-  m.def(
-      "trace", trace, nb::arg("fn"), nb::arg("inputs"), nb::arg("parameters"), nb::arg("name"),
-      "Traces a function of a list of tensors.");
+      .def_prop_ro("plan", [](const std::shared_ptr<Compiled>& c) {
+        return c->plan ? c->plan->str() : std::string();
+      });
+  m.def("trace", trace, nb::arg("fn"), nb::arg("inputs"), nb::arg("parameters"), nb::arg("name"),
+        "Traces a function of a list of tensors.");
 }
 
 }  // namespace mycel::bind

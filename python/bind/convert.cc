@@ -1,8 +1,8 @@
 #include "bind/convert.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "bind/dtype_object.h"
@@ -59,7 +59,8 @@ Tensor complex_scalar(PyObject* number, DType d) {
 std::string kind_of(PyObject* o) {
   if (o == Py_None) return "None";
   if (is_tensor(o)) return "Tensor " + value_of(o).describe();
-  std::string name = nb::cast<std::string>(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(o))).attr("__name__"));
+  std::string name =
+      nb::cast<std::string>(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(o))).attr("__name__"));
   if (is_sequence(o) && PySequence_Size(o) > 0) {
     nb::object first = owned(PySequence_GetItem(o, 0));
     return name + " of " + kind_of(first.ptr());
@@ -73,14 +74,16 @@ bool is_number(PyObject* o) {
 
 bool is_operand(PyObject* o) {
   return PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || is_sequence(o) ||
-         (PyObject_CheckBuffer(o) && !PyBytes_Check(o) && !PyByteArray_Check(o) && !PyUnicode_Check(o)) ||
+         (PyObject_CheckBuffer(o) && !PyBytes_Check(o) && !PyByteArray_Check(o) &&
+          !PyUnicode_Check(o)) ||
          has_method(o, "__array__");
 }
 
 Tensor weak_scalar(PyObject* o, DType like) {
   if (PyBool_Check(o)) return Tensor::scalar(like, static_cast<int64_t>(o == Py_True));
   if (PyFloat_Check(o)) {
-    return Tensor::scalar(is_float(like) || is_complex(like) ? like : DType::kFloat32, PyFloat_AsDouble(o));
+    return Tensor::scalar(is_float(like) || is_complex(like) ? like : DType::kFloat32,
+                          PyFloat_AsDouble(o));
   }
   if (PyLong_Check(o)) return int_scalar(o, is_bool(like) ? DType::kInt64 : like);
   if (PyComplex_Check(o)) {
@@ -109,12 +112,15 @@ Tensor to_tensor(PyObject* o, DType dtype, const char* what) {
 }
 
 int64_t to_int(PyObject* o, const char* what) {
-  if (PyBool_Check(o) || !PyIndex_Check(o)) type_error("{} must be an int, got {}", what, kind_of(o));
-  if (is_tensor(o) && !is_int(value_of(o).dtype())) type_error("{} must be an int, got {}", what, kind_of(o));
+  if (PyBool_Check(o) || !PyIndex_Check(o))
+    type_error("{} must be an int, got {}", what, kind_of(o));
+  if (is_tensor(o) && !is_int(value_of(o).dtype()))
+    type_error("{} must be an int, got {}", what, kind_of(o));
   nb::object number = owned(PyNumber_Index(o));
   int64_t v = 0;
   if (!fits_int64(number.ptr(), &v)) {
-    value_error("{} is {}, which does not fit 64 bits", what, nb::cast<std::string>(nb::str(number)));
+    value_error("{} is {}, which does not fit 64 bits", what,
+                nb::cast<std::string>(nb::str(number)));
   }
   return v;
 }
@@ -142,14 +148,16 @@ std::vector<int64_t> to_ints(PyObject* o, const char* what) {
     for (int64_t i = 0; i < t.size(); ++i) v.push_back(element_as_int(t.raw(), t.dtype(), i));
     return v;
   }
-  if (PyIndex_Check(o) && !PyBool_Check(o) && !(PySequence_Check(o) && !is_tensor(o))) return {to_int(o, what)};
+  if (PyIndex_Check(o) && !PyBool_Check(o) && !(PySequence_Check(o) && !is_tensor(o)))
+    return {to_int(o, what)};
   if (PyUnicode_Check(o) || !PySequence_Check(o)) {
     type_error("{} must be an int or a sequence of ints, got {}", what, kind_of(o));
   }
   std::vector<int64_t> v;
   Py_ssize_t n = PySequence_Size(o);
   if (n < 0) throw nb::python_error();
-  for (Py_ssize_t i = 0; i < n; ++i) v.push_back(to_int(owned(PySequence_GetItem(o, i)).ptr(), what));
+  for (Py_ssize_t i = 0; i < n; ++i)
+    v.push_back(to_int(owned(PySequence_GetItem(o, i)).ptr(), what));
   return v;
 }
 
@@ -190,14 +198,16 @@ ir::Attr numbers(PyObject* o, const char* what) {
 ir::Attr to_attr(PyObject* o, const ir::AttrSpec& spec, const std::string& owner) {
   if (o == Py_None && spec.optional) return {};
   if (o == Py_None && spec.has_default) {
-    type_error("{}: '{}' must not be None; leave it out for {}", owner, spec.name, spec.default_value.str());
+    type_error("{}: '{}' must not be None; leave it out for {}", owner, spec.name,
+               spec.default_value.str());
   }
   const std::string what = fmt::format("{}: '{}'", owner, spec.name);
   switch (spec.kind) {
     case ir::AttrKind::kBool:
       if (PyBool_Check(o)) return ir::Attr(o == Py_True);
       if (is_tensor(o) && is_bool(value_of(o).dtype())) return ir::Attr(PyObject_IsTrue(o) == 1);
-      if (is_numpy_scalar(o)) return to_attr(nb::object(nb::handle(o).attr("item")()).ptr(), spec, owner);
+      if (is_numpy_scalar(o))
+        return to_attr(nb::object(nb::handle(o).attr("item")()).ptr(), spec, owner);
       type_error("{} must be True or False, got {}", what, kind_of(o));
     case ir::AttrKind::kInt:
       return ir::Attr(to_int(o, what.c_str()));

@@ -10,19 +10,20 @@
 
 namespace mycel::bind {
 
-// A tensor from a Tensor, array, number or nested sequence. Python floats become float32, ints int64,
-// complex numbers complex128; arrays keep their dtype. Always a copy of foreign memory. TypeError
-// naming `what` when it is nothing of the kind.
+// A tensor from a Tensor, array, number or nested sequence. Python floats become float32, ints
+// int64, complex numbers complex128; arrays keep their dtype. Always a copy of foreign memory.
+// TypeError naming `what` when it is nothing of the kind.
 Tensor to_tensor(PyObject* o, const char* what);
 // The same, converted to `dtype`.
 Tensor to_tensor(PyObject* o, DType dtype, const char* what);
-// Shares the memory of an object with the buffer protocol when it is row-major and aligned, else copies.
+// Shares the memory of an object with the buffer protocol when it is row-major and aligned, else
+// copies.
 Tensor share_buffer(PyObject* o, const char* what);
 
 // A Python number: exact or a NumPy scalar.
 bool is_number(PyObject* o);
-// A number as a 0-d tensor whose dtype follows `like`: numbers are weak, so they take the tensor's dtype
-// unless their kind is higher (a float with an int tensor gives float32).
+// A number as a 0-d tensor whose dtype follows `like`: numbers are weak, so they take the tensor's
+// dtype unless their kind is higher (a float with an int tensor gives float32).
 Tensor weak_scalar(PyObject* number, DType like);
 // True for what an operator accepts beside a Tensor: numbers, arrays, sequences.
 bool is_operand(PyObject* o);

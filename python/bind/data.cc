@@ -23,14 +23,16 @@ struct Pipeline {
 
 Tensors to_row(nb::handle values, size_t columns, const char* what) {
   Tensors row = to_tensors(values, what);
-  if (row.size() != columns) value_error("{}: a row has {} values for {} columns", what, row.size(), columns);
+  if (row.size() != columns)
+    value_error("{}: a row has {} values for {} columns", what, row.size(), columns);
   return row;
 }
 
 // Rows by number from a Python object: source(i) gives a sequence of arrays, one a column.
 class PythonRows final : public data::IndexedDataset {
  public:
-  PythonRows(nb::handle get, int64_t size, Names columns) : get_(get.ptr()), size_(size), columns_(std::move(columns)) {}
+  PythonRows(nb::handle get, int64_t size, Names columns)
+      : get_(get.ptr()), size_(size), columns_(std::move(columns)) {}
   const Names& columns() const override { return columns_; }
   int64_t size() const override { return size_; }
   Tensors row(int64_t i) const override {
@@ -120,14 +122,20 @@ void bind_data(nb::module_& parent) {
       .def("size", [](const Pipeline& p) { return p.dataset->size(); })
       .def("batch_size", [](const Pipeline& p) { return p.dataset->batch_size(); })
       .def("repeat_count", [](const Pipeline& p) { return p.dataset->repeat_count(); })
-      .def("shuffle", [](const Pipeline& p, int64_t w, uint64_t seed) { return Pipeline{data::shuffle(p.dataset, w, seed)}; })
-      .def("batch", [](const Pipeline& p, int64_t n, bool drop) { return Pipeline{data::batch(p.dataset, n, drop)}; })
-      .def("repeat", [](const Pipeline& p, int64_t n) { return Pipeline{data::repeat(p.dataset, n)}; })
+      .def("shuffle", [](const Pipeline& p, int64_t w,
+                         uint64_t seed) { return Pipeline{data::shuffle(p.dataset, w, seed)}; })
+      .def("batch", [](const Pipeline& p, int64_t n,
+                       bool drop) { return Pipeline{data::batch(p.dataset, n, drop)}; })
+      .def("repeat",
+           [](const Pipeline& p, int64_t n) { return Pipeline{data::repeat(p.dataset, n)}; })
       .def("take", [](const Pipeline& p, int64_t n) { return Pipeline{data::take(p.dataset, n)}; })
       .def("skip", [](const Pipeline& p, int64_t n) { return Pipeline{data::skip(p.dataset, n)}; })
       .def("map", map)
-      .def("project", [](const Pipeline& p, const Names& c) { return Pipeline{data::project(p.dataset, c)}; })
-      .def("iterate", [](const Pipeline& p, uint64_t epoch) { return Reader{p.dataset, p.dataset->iterate(epoch)}; });
+      .def("project",
+           [](const Pipeline& p, const Names& c) { return Pipeline{data::project(p.dataset, c)}; })
+      .def("iterate", [](const Pipeline& p, uint64_t epoch) {
+        return Reader{p.dataset, p.dataset->iterate(epoch)};
+      });
   m.def("tensors", [](const std::vector<std::pair<std::string, nb::object>>& columns) {
     std::vector<std::pair<std::string, Tensor>> arrays;
     for (const auto& [name, o] : columns) arrays.emplace_back(name, to_tensor(o.ptr(), "dataset"));

@@ -1,8 +1,8 @@
 #include "bind/dtype_object.h"
 
-#include <fmt/format.h>
-
 #include <string>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 
@@ -10,8 +10,7 @@ namespace mycel::bind {
 namespace {
 
 struct DTypeObject {
-  PyObject_HEAD
-  DType code;
+  PyObject_HEAD DType code;
 };
 
 PyTypeObject* g_type = nullptr;
@@ -19,9 +18,7 @@ PyObject* g_objects[kDTypeCount] = {};
 
 DType code_of(PyObject* o) { return reinterpret_cast<DTypeObject*>(o)->code; }
 
-std::string python_name(DType t) {
-  return is_bool(t) ? "bool_" : std::string(name_of(t));
-}
+std::string python_name(DType t) { return is_bool(t) ? "bool_" : std::string(name_of(t)); }
 
 // "Float32", "Bool", "UInt8": the spelling of messages in the published API.
 std::string title(DType t) {
@@ -46,14 +43,17 @@ PyObject* dtype_name(PyObject* self, void*) {
   return PyUnicode_FromString(std::string(name_of(code_of(self))).c_str());
 }
 
-PyObject* dtype_itemsize(PyObject* self, void*) { return PyLong_FromSize_t(size_of(code_of(self))); }
+PyObject* dtype_itemsize(PyObject* self, void*) {
+  return PyLong_FromSize_t(size_of(code_of(self)));
+}
 
 PyObject* dtype_reduce(PyObject* self, PyObject*) {
   return PyUnicode_FromString(python_name(code_of(self)).c_str());
 }
 
-PyMethodDef dtype_methods[] = {{"__reduce__", dtype_reduce, METH_NOARGS, "Pickles as its global name."},
-                               {nullptr, nullptr, 0, nullptr}};
+PyMethodDef dtype_methods[] = {
+    {"__reduce__", dtype_reduce, METH_NOARGS, "Pickles as its global name."},
+    {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef dtype_getset[] = {
     {"name", dtype_name, nullptr, "The name as NumPy spells it.", nullptr},
     {"itemsize", dtype_itemsize, nullptr, "Bytes of one element.", nullptr},
@@ -68,7 +68,8 @@ bool from_numpy_dtype(PyObject* o, DType* out) {
     std::string from = nb::isinstance<nb::str>(module) ? nb::cast<std::string>(module) : "";
     if (from != "numpy" && from != "ml_dtypes") return false;
   } else {
-    if (!nb::hasattr(nb::handle(o), "itemsize") || !nb::hasattr(nb::handle(o), "kind")) return false;
+    if (!nb::hasattr(nb::handle(o), "itemsize") || !nb::hasattr(nb::handle(o), "kind"))
+      return false;
     name = nb::getattr(nb::handle(o), "name");
   }
   if (!nb::isinstance<nb::str>(name)) return false;
@@ -102,9 +103,10 @@ DType require_dtype(PyObject* o, const char* what) {
   DType t{};
   if (to_dtype(o, &t)) return t;
   std::string text = nb::cast<std::string>(nb::repr(nb::handle(o)));
-  throw UserError(ErrorKind::kType, fmt::format("{}: {} is not a dtype Mycel has", what, text),
-                  "Give one of mycel.float32, float16, bfloat16, float64, int8 … int64, uint8 … uint64, "
-                  "bool_, complex64, complex128.");
+  throw UserError(
+      ErrorKind::kType, fmt::format("{}: {} is not a dtype Mycel has", what, text),
+      "Give one of mycel.float32, float16, bfloat16, float64, int8 … int64, uint8 … uint64, "
+      "bool_, complex64, complex128.");
 }
 
 void bind_dtype(nb::module_& m) {
@@ -113,9 +115,11 @@ void bind_dtype(nb::module_& m) {
       {Py_tp_str, reinterpret_cast<void*>(dtype_str)},
       {Py_tp_methods, dtype_methods},
       {Py_tp_getset, dtype_getset},
-      {Py_tp_doc, const_cast<char*>("An element type. There is one object per type; compare with ==.")},
+      {Py_tp_doc,
+       const_cast<char*>("An element type. There is one object per type; compare with ==.")},
       {0, nullptr}};
-  static PyType_Spec spec = {"mycel._mycel.DType", sizeof(DTypeObject), 0, Py_TPFLAGS_DEFAULT, slots};
+  static PyType_Spec spec = {"mycel._mycel.DType", sizeof(DTypeObject), 0, Py_TPFLAGS_DEFAULT,
+                             slots};
   g_type = reinterpret_cast<PyTypeObject*>(owned(PyType_FromSpec(&spec)).release().ptr());
   m.attr("DType") = nb::handle(reinterpret_cast<PyObject*>(g_type));
   for (int i = 0; i < kDTypeCount; ++i) {
@@ -126,7 +130,8 @@ void bind_dtype(nb::module_& m) {
     m.attr(python_name(static_cast<DType>(i)).c_str()) = nb::handle(o);
   }
   m.def(
-      "dtype", [](nb::handle o) { return nb::borrow(dtype_object(require_dtype(o.ptr(), "dtype"))); },
+      "dtype",
+      [](nb::handle o) { return nb::borrow(dtype_object(require_dtype(o.ptr(), "dtype"))); },
       nb::arg("name"), "The dtype object of a name, a NumPy dtype, or a Python number type.");
 }
 

@@ -9,8 +9,8 @@ namespace mycel::bind {
 // Borrowed.
 PyObject* dtype_object(DType t);
 bool is_dtype_object(PyObject* o);
-// From a dtype object, a NumPy dtype or scalar type, a Python type (bool, int, float, complex) or a name;
-// false when it is none of them.
+// From a dtype object, a NumPy dtype or scalar type, a Python type (bool, int, float, complex) or a
+// name; false when it is none of them.
 bool to_dtype(PyObject* o, DType* out);
 // The same; TypeError naming `what` otherwise.
 DType require_dtype(PyObject* o, const char* what);

@@ -1,21 +1,19 @@
-// Entry: what a public Python function of the package is wrapped in. It calls the function; when that
-// raises, the package's own frames are taken out of the traceback, so that a user reads only lines of the
-// user's program. MYCEL_DEBUG=1 leaves all frames.
+// Entry: what a public Python function of the package is wrapped in. It calls the function; when
+// that raises, the package's own frames are taken out of the traceback, so that a user reads only
+// lines of the user's program. MYCEL_DEBUG=1 leaves all frames.
 #include <cstddef>
 #include <string>
 #include <vector>
 
 #include "base/config.h"
 #include "bind/python.h"
-
 #include "structmember.h"
 
 namespace mycel::bind {
 namespace {
 
 struct EntryObject {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   PyObject* function;
 };
 
@@ -48,7 +46,8 @@ void hide_frames() {
 }
 
 PyObject* entry_call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
-  PyObject* result = PyObject_Vectorcall(reinterpret_cast<EntryObject*>(self)->function, args, nargsf, keywords);
+  PyObject* result =
+      PyObject_Vectorcall(reinterpret_cast<EntryObject*>(self)->function, args, nargsf, keywords);
   if (!result && !debug()) {
     try {
       hide_frames();
@@ -65,7 +64,8 @@ PyObject* entry_get(PyObject* self, PyObject* instance, PyObject*) {
     return self;
   }
   return guarded([&] {
-    static PyObject* method = nb::object(nb::module_::import_("types").attr("MethodType")).release().ptr();
+    static PyObject* method =
+        nb::object(nb::module_::import_("types").attr("MethodType")).release().ptr();
     return nb::handle(method)(nb::handle(self), nb::handle(instance)).release().ptr();
   });
 }
@@ -85,7 +85,9 @@ PyObject* entry_getattr(PyObject* self, PyObject* name) {
   return PyObject_GenericGetAttr(self, name);
 }
 
-PyObject* entry_repr(PyObject* self) { return PyObject_Repr(reinterpret_cast<EntryObject*>(self)->function); }
+PyObject* entry_repr(PyObject* self) {
+  return PyObject_Repr(reinterpret_cast<EntryObject*>(self)->function);
+}
 
 PyObject* entry_reduce(PyObject* self, PyObject*) {
   return PyObject_GetAttrString(reinterpret_cast<EntryObject*>(self)->function, "__qualname__");
@@ -131,23 +133,24 @@ PyMethodDef methods[] = {{"__reduce__", entry_reduce, METH_NOARGS, "Pickles as i
 }  // namespace
 
 void bind_entry(nb::module_& m) {
-  static PyType_Slot slots[] = {
-      {Py_tp_new, reinterpret_cast<void*>(entry_new)},
-      {Py_tp_dealloc, reinterpret_cast<void*>(entry_dealloc)},
-      {Py_tp_traverse, reinterpret_cast<void*>(entry_traverse)},
-      {Py_tp_clear, reinterpret_cast<void*>(entry_clear)},
-      {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-      {Py_tp_descr_get, reinterpret_cast<void*>(entry_get)},
-      {Py_tp_getattro, reinterpret_cast<void*>(entry_getattr)},
-      {Py_tp_repr, reinterpret_cast<void*>(entry_repr)},
-      {Py_tp_members, members},
-      {Py_tp_methods, methods},
-      {0, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(entry_new)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(entry_dealloc)},
+                                {Py_tp_traverse, reinterpret_cast<void*>(entry_traverse)},
+                                {Py_tp_clear, reinterpret_cast<void*>(entry_clear)},
+                                {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                                {Py_tp_descr_get, reinterpret_cast<void*>(entry_get)},
+                                {Py_tp_getattro, reinterpret_cast<void*>(entry_getattr)},
+                                {Py_tp_repr, reinterpret_cast<void*>(entry_repr)},
+                                {Py_tp_members, members},
+                                {Py_tp_methods, methods},
+                                {0, nullptr}};
   constexpr unsigned kFlags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
                               Py_TPFLAGS_METHOD_DESCRIPTOR;
   static PyType_Spec spec = {"mycel._mycel.entry", sizeof(EntryObject), 0, kFlags, slots};
   m.attr("entry") = owned(PyType_FromSpec(&spec));
-  m.def("set_package_folder", [](const std::string& folder) { g_package = folder + "/"; }, nb::arg("folder"));
+  m.def(
+      "set_package_folder", [](const std::string& folder) { g_package = folder + "/"; },
+      nb::arg("folder"));
 }
 
 }  // namespace mycel::bind

@@ -1,5 +1,5 @@
-// x[…] and x[…] = v: Python index objects to runtime::Index. Assignment gives the tensor object a new
-// value; other objects that share the old value keep it.
+// x[…] and x[…] = v: Python index objects to runtime::Index. Assignment gives the tensor object a
+// new value; other objects that share the old value keep it.
 #include "runtime/indexing.h"
 
 #include <vector>
@@ -14,7 +14,8 @@ namespace {
 using runtime::Index;
 
 runtime::Index from_slice(PyObject* o) {
-  nb::object step = nb::handle(o).attr("step"), start = nb::handle(o).attr("start"), stop = nb::handle(o).attr("stop");
+  nb::object step = nb::handle(o).attr("step"), start = nb::handle(o).attr("start"),
+             stop = nb::handle(o).attr("stop");
   Index i = Index::slice();
   if (!step.is_none()) i.step = to_int(step.ptr(), "indexing: slice step");
   if (i.step < 0) {
@@ -27,8 +28,9 @@ runtime::Index from_slice(PyObject* o) {
 }
 
 [[noreturn]] void bad_index(PyObject* o) {
-  throw UserError(ErrorKind::kIndex, fmt::format("indexing: {} cannot be an index", kind_of(o)),
-                  "Allowed: ints, slices, None, ..., and lists, arrays or tensors of ints or bools.");
+  throw UserError(
+      ErrorKind::kIndex, fmt::format("indexing: {} cannot be an index", kind_of(o)),
+      "Allowed: ints, slices, None, ..., and lists, arrays or tensors of ints or bools.");
 }
 
 Index from_array(PyObject* o) {
@@ -56,7 +58,8 @@ std::vector<Index> from_index(PyObject* o) {
     index.push_back(from_item(o));
     return index;
   }
-  for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) index.push_back(from_item(PyTuple_GetItem(o, i)));
+  for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i)
+    index.push_back(from_item(PyTuple_GetItem(o, i)));
   return index;
 }
 

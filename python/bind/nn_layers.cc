@@ -120,6 +120,9 @@ void bind_nn_layers(nb::module_& m) {
              return i.make(to_shape(shape.ptr(), "initializer: 'shape'"),
                            require_dtype(dtype.ptr(), "initializer: 'dtype'"));
            })
+      // An initializer never changes: a copy is itself.
+      .def("__copy__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); })
       .def("__repr__", &nn::Init::str);
   m.def("make_init", make_init);
   m.def("make_init_by_name", [](const std::string& name) { return nn::Init(name); });

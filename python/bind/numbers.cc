@@ -1,5 +1,5 @@
-// Operators of Tensor: type slots that go straight to the dispatcher. An op that a slot needs is looked
-// up once.
+// Operators of Tensor: type slots that go straight to the dispatcher. An op that a slot needs is
+// looked up once.
 #include <array>
 #include <string>
 
@@ -14,12 +14,55 @@ namespace mycel::bind {
 namespace {
 
 // The operators' ops by slot; the order is that of kSlotOps.
-enum Slot { kAdd, kSub, kMul, kDiv, kFloorDiv, kMod, kPow, kMatMul, kAnd, kOr, kXor, kShiftLeft, kShiftRight,
-            kNeg, kAbs, kInvert, kNot, kEq, kNe, kLt, kLe, kGt, kGe, kSlots };
-constexpr const char* kSlotOps[kSlots] = {
-    "add", "sub", "mul", "div", "floor_div", "floor_mod", "pow", "matmul", "bitwise_and", "bitwise_or",
-    "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "neg", "abs", "invert", "logical_not",
-    "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"};
+enum Slot {
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kFloorDiv,
+  kMod,
+  kPow,
+  kMatMul,
+  kAnd,
+  kOr,
+  kXor,
+  kShiftLeft,
+  kShiftRight,
+  kNeg,
+  kAbs,
+  kInvert,
+  kNot,
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kSlots
+};
+constexpr const char* kSlotOps[kSlots] = {"add",
+                                          "sub",
+                                          "mul",
+                                          "div",
+                                          "floor_div",
+                                          "floor_mod",
+                                          "pow",
+                                          "matmul",
+                                          "bitwise_and",
+                                          "bitwise_or",
+                                          "bitwise_xor",
+                                          "bitwise_left_shift",
+                                          "bitwise_right_shift",
+                                          "neg",
+                                          "abs",
+                                          "invert",
+                                          "logical_not",
+                                          "equal",
+                                          "not_equal",
+                                          "less",
+                                          "less_equal",
+                                          "greater",
+                                          "greater_equal"};
 std::array<const ir::Op*, kSlots> g_ops;
 
 const ir::Op& op_of(Slot s) {
@@ -30,7 +73,8 @@ const ir::Op& op_of(Slot s) {
 PyObject* run(const ir::Op& op, const Tensor& a, const Tensor& b) {
   const Tensor in[2] = {a, b};
   int64_t elements = std::max(a.size(), b.size());
-  return wrap(unlocked(elements, [&] { return runtime::call1(op, std::span<const Tensor>(in, 2)); }));
+  return wrap(
+      unlocked(elements, [&] { return runtime::call1(op, std::span<const Tensor>(in, 2)); }));
 }
 
 PyObject* not_implemented() { Py_RETURN_NOTIMPLEMENTED; }
@@ -81,9 +125,10 @@ PyObject* positive(PyObject* a) {
 Tensor single(PyObject* self, const char* what) {
   Tensor t = runtime::concrete(value_of(self), what);
   if (t.size() != 1) {
-    throw UserError(ErrorKind::kValue,
-                    fmt::format("{}: {} has {} elements; exactly 1 is needed", what, t.describe(), t.size()),
-                    std::string(what) == "bool()" ? "Use .all() or .any()." : "");
+    throw UserError(
+        ErrorKind::kValue,
+        fmt::format("{}: {} has {} elements; exactly 1 is needed", what, t.describe(), t.size()),
+        std::string(what) == "bool()" ? "Use .all() or .any()." : "");
   }
   return t;
 }
@@ -93,7 +138,8 @@ int truth(PyObject* self) {
     Tensor t = single(self, "bool()");
     if (!is_complex(t.dtype())) return static_cast<int>(t.item() != 0);
     const DType part = real_part_of(t.dtype());
-    return static_cast<int>(element_as_double(t.raw(), part, 0) != 0 || element_as_double(t.raw(), part, 1) != 0);
+    return static_cast<int>(element_as_double(t.raw(), part, 0) != 0 ||
+                            element_as_double(t.raw(), part, 1) != 0);
   });
 }
 
@@ -118,7 +164,8 @@ PyObject* as_float(PyObject* self) {
 PyObject* as_index(PyObject* self) {
   return guarded([&]() -> PyObject* {
     const Tensor& t = value_of(self);
-    if (!is_int(t.dtype()) || t.size() != 1) type_error("index: {} is no single integer", t.describe());
+    if (!is_int(t.dtype()) || t.size() != 1)
+      type_error("index: {} is no single integer", t.describe());
     return as_int(self);
   });
 }
@@ -137,29 +184,28 @@ PyObject* tensor_compare(PyObject* a, PyObject* b, int op) {
 }
 
 const PyType_Slot* number_slots() {
-  static const PyType_Slot slots[] = {
-      {Py_nb_add, slot(binary_slot<kAdd>)},
-      {Py_nb_subtract, slot(binary_slot<kSub>)},
-      {Py_nb_multiply, slot(binary_slot<kMul>)},
-      {Py_nb_true_divide, slot(binary_slot<kDiv>)},
-      {Py_nb_floor_divide, slot(binary_slot<kFloorDiv>)},
-      {Py_nb_remainder, slot(binary_slot<kMod>)},
-      {Py_nb_power, slot(power)},
-      {Py_nb_matrix_multiply, slot(binary_slot<kMatMul>)},
-      {Py_nb_and, slot(binary_slot<kAnd>)},
-      {Py_nb_or, slot(binary_slot<kOr>)},
-      {Py_nb_xor, slot(binary_slot<kXor>)},
-      {Py_nb_lshift, slot(binary_slot<kShiftLeft>)},
-      {Py_nb_rshift, slot(binary_slot<kShiftRight>)},
-      {Py_nb_negative, slot(unary_slot<kNeg>)},
-      {Py_nb_positive, slot(positive)},
-      {Py_nb_absolute, slot(unary_slot<kAbs>)},
-      {Py_nb_invert, slot(invert)},
-      {Py_nb_bool, slot(truth)},
-      {Py_nb_int, slot(as_int)},
-      {Py_nb_float, slot(as_float)},
-      {Py_nb_index, slot(as_index)},
-      {0, nullptr}};
+  static const PyType_Slot slots[] = {{Py_nb_add, slot(binary_slot<kAdd>)},
+                                      {Py_nb_subtract, slot(binary_slot<kSub>)},
+                                      {Py_nb_multiply, slot(binary_slot<kMul>)},
+                                      {Py_nb_true_divide, slot(binary_slot<kDiv>)},
+                                      {Py_nb_floor_divide, slot(binary_slot<kFloorDiv>)},
+                                      {Py_nb_remainder, slot(binary_slot<kMod>)},
+                                      {Py_nb_power, slot(power)},
+                                      {Py_nb_matrix_multiply, slot(binary_slot<kMatMul>)},
+                                      {Py_nb_and, slot(binary_slot<kAnd>)},
+                                      {Py_nb_or, slot(binary_slot<kOr>)},
+                                      {Py_nb_xor, slot(binary_slot<kXor>)},
+                                      {Py_nb_lshift, slot(binary_slot<kShiftLeft>)},
+                                      {Py_nb_rshift, slot(binary_slot<kShiftRight>)},
+                                      {Py_nb_negative, slot(unary_slot<kNeg>)},
+                                      {Py_nb_positive, slot(positive)},
+                                      {Py_nb_absolute, slot(unary_slot<kAbs>)},
+                                      {Py_nb_invert, slot(invert)},
+                                      {Py_nb_bool, slot(truth)},
+                                      {Py_nb_int, slot(as_int)},
+                                      {Py_nb_float, slot(as_float)},
+                                      {Py_nb_index, slot(as_index)},
+                                      {0, nullptr}};
   return slots;
 }
 

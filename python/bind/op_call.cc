@@ -1,8 +1,8 @@
 // From Python arguments to a dispatched call.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "bind/convert.h"
@@ -37,11 +37,13 @@ bool is_sequence(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
 void add_variadic(Arguments& a, PyObject* sequence) {
   const Py_ssize_t n = PySequence_Size(sequence);
   for (Py_ssize_t i = 0; i < n; ++i) {
-    a.variadic.push_back(PyTuple_Check(sequence) ? PyTuple_GetItem(sequence, i) : PyList_GetItem(sequence, i));
+    a.variadic.push_back(PyTuple_Check(sequence) ? PyTuple_GetItem(sequence, i)
+                                                 : PyList_GetItem(sequence, i));
   }
 }
 
-// How many of the values at `args` belong to the variadic operand: one sequence, or all leading tensors.
+// How many of the values at `args` belong to the variadic operand: one sequence, or all leading
+// tensors.
 size_t take_variadic(Arguments& a, PyObject* const* args, size_t count) {
   if (count == 0) return 0;
   if (is_sequence(args[0])) {
@@ -49,18 +51,21 @@ size_t take_variadic(Arguments& a, PyObject* const* args, size_t count) {
     return 1;
   }
   size_t n = 0;
-  while (n < count && (is_tensor(args[n]) || is_operand(args[n])) && (n == 0 || is_tensor(args[n]))) {
+  while (n < count && (is_tensor(args[n]) || is_operand(args[n])) &&
+         (n == 0 || is_tensor(args[n]))) {
     a.variadic.push_back(args[n++]);
   }
   return n;
 }
 
 [[noreturn]] void too_many(const ir::Op& op, const char* name, size_t allowed, size_t given) {
-  throw UserError(ErrorKind::kType, fmt::format("{}: {} arguments given, at most {} allowed", name, given, allowed),
+  throw UserError(ErrorKind::kType,
+                  fmt::format("{}: {} arguments given, at most {} allowed", name, given, allowed),
                   "Signature: " + op.signature());
 }
 
-// -- operands ----------------------------------------------------------------------------------------
+// -- operands
+// ----------------------------------------------------------------------------------------
 
 bool weak_class(const std::string& cls) { return cls == "bool" || cls == "index"; }
 
@@ -74,12 +79,14 @@ struct Reference {
   }
 };
 
-Tensor scalar_operand(PyObject* o, const ir::InputSpec& spec, const Reference& ref, const char* what) {
+Tensor scalar_operand(PyObject* o, const ir::InputSpec& spec, const Reference& ref,
+                      const char* what) {
   if (PyBool_Check(o) && (spec.cls == "bool" || !ref.any)) return weak_scalar(o, DType::kBool);
   if (ref.any && !weak_class(spec.cls)) return weak_scalar(o, ref.dtype);
   Tensor t = to_tensor(o, what);
   const bool integral = is_int(t.dtype()) || is_bool(t.dtype());
-  if (integral && (spec.cls == "float" || spec.cls == "inexact")) return weak_scalar(o, DType::kFloat32);
+  if (integral && (spec.cls == "float" || spec.cls == "inexact"))
+    return weak_scalar(o, DType::kFloat32);
   return t;
 }
 
@@ -93,10 +100,13 @@ class Operands {
     const size_t fixed = op.inputs.size() - (op.variadic ? 1 : 0);
     out.resize(fixed + a_.variadic.size());
     for (size_t i = 0; i < fixed; ++i) strong(a_.slots[i], op.inputs[i], out[i]);
-    for (size_t i = 0; i < a_.variadic.size(); ++i) strong(a_.variadic[i], op.inputs.back(), out[fixed + i]);
+    for (size_t i = 0; i < a_.variadic.size(); ++i)
+      strong(a_.variadic[i], op.inputs.back(), out[fixed + i]);
     for (size_t i = 0; i < fixed; ++i) weak(a_.slots[i], op.inputs[i], out[i]);
-    for (size_t i = 0; i < a_.variadic.size(); ++i) weak(a_.variadic[i], op.inputs.back(), out[fixed + i]);
-    while (!out.empty() && !out.back() && out.size() > static_cast<size_t>(op.required_inputs) && !op.variadic) {
+    for (size_t i = 0; i < a_.variadic.size(); ++i)
+      weak(a_.variadic[i], op.inputs.back(), out[fixed + i]);
+    while (!out.empty() && !out.back() && out.size() > static_cast<size_t>(op.required_inputs) &&
+           !op.variadic) {
       out.pop_back();
     }
   }
@@ -120,10 +130,13 @@ class Operands {
     if (out || !o || o == Py_None) return;
     out = scalar_operand(o, spec, ref_, label(spec).c_str());
   }
-  std::string label(const ir::InputSpec& spec) const { return a_.op.name + ": '" + spec.name + "'"; }
+  std::string label(const ir::InputSpec& spec) const {
+    return a_.op.name + ": '" + spec.name + "'";
+  }
   [[noreturn]] void missing(const ir::InputSpec& spec, PyObject* o) const {
     throw UserError(ErrorKind::kType,
-                    fmt::format("{}: argument '{}' {}", a_.op.name, spec.name, o ? "must not be None" : "is missing"),
+                    fmt::format("{}: argument '{}' {}", a_.op.name, spec.name,
+                                o ? "must not be None" : "is missing"),
                     "Signature: " + a_.op.signature());
   }
 
@@ -144,7 +157,8 @@ ir::Attrs collect_attrs(const Arguments& a) {
     } else if (spec.has_default) {
       attrs.push_back(spec.default_value);
     } else {
-      throw UserError(ErrorKind::kType, fmt::format("{}: argument '{}' is missing", op.name, spec.name),
+      throw UserError(ErrorKind::kType,
+                      fmt::format("{}: argument '{}' is missing", op.name, spec.name),
                       "Signature: " + op.signature());
     }
   }
@@ -156,7 +170,8 @@ uint64_t op_seed(const ir::Op& op, const ir::Attrs& attrs) {
   uint64_t seed = 0;
   for (size_t i = 0; i < attrs.size(); ++i) {
     bool named = op.attrs[i].name == "seed" || op.attrs[i].name == "seed2";
-    if (named && attrs[i].is<int64_t>()) seed = seed * 0x9e3779b97f4a7c15ull + static_cast<uint64_t>(attrs[i].integer());
+    if (named && attrs[i].is<int64_t>())
+      seed = seed * 0x9e3779b97f4a7c15ull + static_cast<uint64_t>(attrs[i].integer());
   }
   return seed;
 }
@@ -190,7 +205,8 @@ std::vector<int> visible_places(const ir::Op& op) {
 }
 
 const std::vector<PyObject*>& parameter_names(const ir::Op& op) {
-  static auto* names = new std::map<const ir::Op*, std::vector<PyObject*>>;  // lives as long as the module
+  static auto* names =
+      new std::map<const ir::Op*, std::vector<PyObject*>>;  // lives as long as the module
   auto [it, fresh] = names->try_emplace(&op);
   if (fresh) {
     for (size_t p = 0; p < op.inputs.size() + op.attrs.size(); ++p) {
@@ -200,8 +216,8 @@ const std::vector<PyObject*>& parameter_names(const ir::Op& op) {
   return it->second;
 }
 
-void bind_arguments(Arguments& a, const std::vector<int>& order, const char* name, PyObject* const* args,
-                    size_t count, PyObject* keywords) {
+void bind_arguments(Arguments& a, const std::vector<int>& order, const char* name,
+                    PyObject* const* args, size_t count, PyObject* keywords) {
   const ir::Op& op = a.op;
   const int variadic_place = op.variadic ? static_cast<int>(op.inputs.size()) - 1 : -1;
   size_t next = 0, at = 0;
@@ -232,10 +248,12 @@ void bind_arguments(Arguments& a, const std::vector<int>& order, const char* nam
     if (found < 0) unknown_keyword(op, order, name, keyword);
     PyObject* value = args[count + static_cast<size_t>(k)];
     if (a.slots[found] || (found == variadic_place && !a.variadic.empty())) {
-      type_error("{}: argument '{}' is given twice", name, place_name(op, static_cast<size_t>(found)));
+      type_error("{}: argument '{}' is given twice", name,
+                 place_name(op, static_cast<size_t>(found)));
     }
     if (found == variadic_place) {
-      if (!is_sequence(value)) type_error("{}: '{}' must be a list or tuple of tensors", name, op.inputs[found].name);
+      if (!is_sequence(value))
+        type_error("{}: '{}' must be a list or tuple of tensors", name, op.inputs[found].name);
       add_variadic(a, value);
     } else {
       a.slots[found] = value;

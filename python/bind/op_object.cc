@@ -1,25 +1,23 @@
 #include "bind/op_object.h"
 
-#include <fmt/format.h>
-
 #include <cstddef>
 #include <new>
 #include <string>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "bind/convert.h"
 #include "bind/tensor_object.h"
 #include "runtime/dispatch.h"
-
 #include "structmember.h"
 
 namespace mycel::bind {
 namespace {
 
 struct OpObject {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   const ir::Op* op;
   std::vector<int>* order;  // places that callers see; never freed: one object per record
 };
@@ -42,23 +40,27 @@ PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, Py
     const auto count = static_cast<size_t>(PyVectorcall_NARGS(nargsf));
     const bool plain = !keywords && count == op.inputs.size() && !op.variadic && !op.def.random &&
                        op.outputs.size() == 1 && (op.attrs.empty() || op.attrs[0].has_default);
-    if (plain && count > 0 && count <= 3 && all_tensors(args, count) && !op.outputs[0].starts_with("*")) {
+    if (plain && count > 0 && count <= 3 && all_tensors(args, count) &&
+        !op.outputs[0].starts_with("*")) {
       Tensor in[3];
       int64_t elements = 0;
       for (size_t i = 0; i < count; ++i) {
         in[i] = value_of(args[i]);
         elements += in[i].concrete() ? in[i].size() : 0;
       }
-      return wrap(unlocked(elements, [&] { return runtime::call1(op, std::span<const Tensor>(in, count)); }));
+      return wrap(unlocked(elements,
+                           [&] { return runtime::call1(op, std::span<const Tensor>(in, count)); }));
     }
     Arguments a(op);
-    bind_arguments(a, *reinterpret_cast<OpObject*>(self)->order, op.name.c_str(), args, count, keywords);
+    bind_arguments(a, *reinterpret_cast<OpObject*>(self)->order, op.name.c_str(), args, count,
+                   keywords);
     return run_op(a);
   });
 }
 
 PyObject* op_repr(PyObject* self) {
-  return guarded([&] { return PyUnicode_FromString(fmt::format("<op {}>", op_in(self).name).c_str()); });
+  return guarded(
+      [&] { return PyUnicode_FromString(fmt::format("<op {}>", op_in(self).name).c_str()); });
 }
 
 PyObject* op_name(PyObject* self, void*) { return PyUnicode_FromString(op_in(self).name.c_str()); }
@@ -87,7 +89,12 @@ PyObject* op_text_signature(PyObject* self, void*) {
   });
 }
 PyObject* op_signature(PyObject* self, void*) {
-  return guarded([&] { return nb::module_::import_("mycel.ops._signature").attr("of")(nb::handle(self)).release().ptr(); });
+  return guarded([&] {
+    return nb::module_::import_("mycel.ops._signature")
+        .attr("of")(nb::handle(self))
+        .release()
+        .ptr();
+  });
 }
 
 // (name, kind, default) of each parameter that callers see: kind "operand", "variadic" or "attr".
@@ -98,7 +105,8 @@ PyObject* op_parameters(PyObject* self, void*) {
     for (int p : *reinterpret_cast<OpObject*>(self)->order) {
       if (p < static_cast<int>(op.inputs.size())) {
         const ir::InputSpec& in = op.inputs[p];
-        out.append(nb::make_tuple(in.name, in.variadic ? "variadic" : "operand", in.optional, nb::none()));
+        out.append(
+            nb::make_tuple(in.name, in.variadic ? "variadic" : "operand", in.optional, nb::none()));
       } else {
         const ir::AttrSpec& at = op.attrs[p - op.inputs.size()];
         nb::object value = owned(from_attr(at.default_value));
@@ -123,7 +131,8 @@ PyObject* op_get(PyObject* self, PyObject* instance, PyObject*) {
     return self;
   }
   return guarded([&] {
-    static PyObject* method = nb::object(nb::module_::import_("types").attr("MethodType")).release().ptr();
+    static PyObject* method =
+        nb::object(nb::module_::import_("types").attr("MethodType")).release().ptr();
     return nb::handle(method)(nb::handle(self), nb::handle(instance)).release().ptr();
   });
 }
@@ -131,15 +140,15 @@ PyObject* op_get(PyObject* self, PyObject* instance, PyObject*) {
 PyMemberDef op_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(OpObject, call), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
-PyGetSetDef op_getset[] = {
-    {"__name__", op_name, nullptr, nullptr, nullptr},
-    {"__qualname__", op_name, nullptr, nullptr, nullptr},
-    {"__module__", op_module, nullptr, nullptr, nullptr},
-    {"__doc__", op_doc, nullptr, nullptr, nullptr},
-    {"__text_signature__", op_text_signature, nullptr, nullptr, nullptr},
-    {"__signature__", op_signature, nullptr, nullptr, nullptr},
-    {"parameters", op_parameters, nullptr, "(name, kind, has default, default) of each parameter.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef op_getset[] = {{"__name__", op_name, nullptr, nullptr, nullptr},
+                           {"__qualname__", op_name, nullptr, nullptr, nullptr},
+                           {"__module__", op_module, nullptr, nullptr, nullptr},
+                           {"__doc__", op_doc, nullptr, nullptr, nullptr},
+                           {"__text_signature__", op_text_signature, nullptr, nullptr, nullptr},
+                           {"__signature__", op_signature, nullptr, nullptr, nullptr},
+                           {"parameters", op_parameters, nullptr,
+                            "(name, kind, has default, default) of each parameter.", nullptr},
+                           {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef op_methods[] = {{"__reduce__", op_reduce, METH_NOARGS, "Pickles as its name."},
                             {nullptr, nullptr, 0, nullptr}};
 
@@ -147,7 +156,8 @@ PyMethodDef op_methods[] = {{"__reduce__", op_reduce, METH_NOARGS, "Pickles as i
 nb::list records() {
   nb::list out;
   for (const ir::Op* op : ir::all_ops()) {
-    out.append(nb::make_tuple(op->name, op->def.primitive, op->def.method, op->def.alias, op->def.internal));
+    out.append(nb::make_tuple(op->name, op->def.primitive, op->def.method, op->def.alias,
+                              op->def.internal));
   }
   return out;
 }
@@ -169,23 +179,25 @@ PyObject* op_object(const ir::Op& op) {
 }
 
 void bind_ops(nb::module_& m) {
-  static PyType_Slot slots[] = {
-      {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-      {Py_tp_repr, reinterpret_cast<void*>(op_repr)},
-      {Py_tp_members, op_members},
-      {Py_tp_getset, op_getset},
-      {Py_tp_methods, op_methods},
-      {Py_tp_descr_get, reinterpret_cast<void*>(op_get)},
-      {0, nullptr}};
-  constexpr unsigned kFlags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
+  static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                                {Py_tp_repr, reinterpret_cast<void*>(op_repr)},
+                                {Py_tp_members, op_members},
+                                {Py_tp_getset, op_getset},
+                                {Py_tp_methods, op_methods},
+                                {Py_tp_descr_get, reinterpret_cast<void*>(op_get)},
+                                {0, nullptr}};
+  constexpr unsigned kFlags =
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
   static PyType_Spec spec = {"mycel._mycel.Op", sizeof(OpObject), 0, kFlags, slots};
   g_op_type = reinterpret_cast<PyTypeObject*>(owned(PyType_FromSpec(&spec)).release().ptr());
   m.attr("Op") = nb::handle(reinterpret_cast<PyObject*>(g_op_type));
   m.def(
-      "op", [](const std::string& name) { return nb::borrow(op_object(ir::op_named(name))); }, nb::arg("name"),
-      "The callable of the record named `name`.");
+      "op", [](const std::string& name) { return nb::borrow(op_object(ir::op_named(name))); },
+      nb::arg("name"), "The callable of the record named `name`.");
   m.def("records", records, "(name, primitive, method, alias, internal) of every record.");
-  m.def("is_op", [](const std::string& name) { return ir::find_op(name) != nullptr; }, nb::arg("name"));
+  m.def(
+      "is_op", [](const std::string& name) { return ir::find_op(name) != nullptr; },
+      nb::arg("name"));
 }
 
 }  // namespace mycel::bind

@@ -1,6 +1,6 @@
-// Ops as Python callables. `Op` is a function object for one record; `Primitive` is the published class
-// form of the same record: constructed with some attributes, called with operands and the others. Both
-// bind their arguments from the record's signature.
+// Ops as Python callables. `Op` is a function object for one record; `Primitive` is the published
+// class form of the same record: constructed with some attributes, called with operands and the
+// others. Both bind their arguments from the record's signature.
 #pragma once
 
 #include <vector>
@@ -19,7 +19,8 @@ struct Arguments {
   std::vector<PyObject*> variadic;  // operands of the last, variadic input
 };
 
-// Runs the op on bound arguments; defaults fill what is missing. TypeError when an operand is missing.
+// Runs the op on bound arguments; defaults fill what is missing. TypeError when an operand is
+// missing.
 PyObject* run_op(const Arguments& a);
 
 // The callable of a record; always the same object. Borrowed.
@@ -30,10 +31,10 @@ void bind_primitive(nb::module_& m);
 // The interned names of an op's parameters: operands, then attributes.
 const std::vector<PyObject*>& parameter_names(const ir::Op& op);
 
-// Fills `a` from a vectorcall: positional values go to the places listed in `order`, keywords by name to
-// any place that is listed. TypeErrors in `name`'s name.
-void bind_arguments(Arguments& a, const std::vector<int>& order, const char* name, PyObject* const* args,
-                    size_t count, PyObject* keywords);
+// Fills `a` from a vectorcall: positional values go to the places listed in `order`, keywords by
+// name to any place that is listed. TypeErrors in `name`'s name.
+void bind_arguments(Arguments& a, const std::vector<int>& order, const char* name,
+                    PyObject* const* args, size_t count, PyObject* keywords);
 // The places a caller sees: all but the key of a random op, which is drawn from the random state.
 std::vector<int> visible_places(const ir::Op& op);
 

@@ -1,10 +1,11 @@
-// Parameter objects: a Tensor object whose value lives in a ParameterData that C++ layers may hold too.
-#include <fmt/format.h>
-
+// Parameter objects: a Tensor object whose value lives in a ParameterData that C++ layers may hold
+// too.
 #include <new>
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "bind/convert.h"
@@ -14,10 +15,10 @@
 namespace mycel::bind {
 namespace {
 
-PyTypeObject* g_base = nullptr;       // _mycel.ParameterBase
+PyTypeObject* g_base = nullptr;        // _mycel.ParameterBase
 PyObject* g_parameter_type = nullptr;  // mycel.Parameter, once the package has registered it
-// The Python object of each ParameterData, so that `net.weight is net.weight`. Borrowed: the object takes
-// itself out when it goes. Guarded by the GIL.
+// The Python object of each ParameterData, so that `net.weight is net.weight`. Borrowed: the object
+// takes itself out when it goes. Guarded by the GIL.
 std::unordered_map<const nn::ParameterData*, PyObject*>& living() {
   static auto* map = new std::unordered_map<const nn::ParameterData*, PyObject*>;
   return *map;
@@ -63,9 +64,10 @@ PyObject* parameter_assign(PyObject* self, PyObject* args) {
     Tensor t = to_tensor(value, "Parameter");
     if (checked && (!(t.shape() == p.value.shape()) || t.dtype() != p.value.dtype())) {
       throw UserError(ErrorKind::kValue,
-                      fmt::format("Parameter '{}' is {}; {} cannot be assigned to it", p.name, p.value.describe(),
-                                  t.describe()),
-                      "Use set_data(value, slice_shape=True) to change the shape, .astype to change the dtype.");
+                      fmt::format("Parameter '{}' is {}; {} cannot be assigned to it", p.name,
+                                  p.value.describe(), t.describe()),
+                      "Use set_data(value, slice_shape=True) to change the shape, .astype to "
+                      "change the dtype.");
     }
     p.value = std::move(t);
     Py_RETURN_NONE;
@@ -127,7 +129,8 @@ PyObject* get_stages(PyObject* self, void*) {
 }
 int set_stages(PyObject* self, PyObject* v, void*) {
   return guarded_int([&] {
-    std::vector<int64_t> stages = v ? to_ints(v, "Parameter: 'pipeline_stages'") : std::vector<int64_t>();
+    std::vector<int64_t> stages =
+        v ? to_ints(v, "Parameter: 'pipeline_stages'") : std::vector<int64_t>();
     data(self).pipeline_stages.assign(stages.begin(), stages.end());
     return 0;
   });
@@ -143,17 +146,20 @@ PyGetSetDef getset[] = {
     {"name", get_name, set_name, "Name, unique inside a network.", nullptr},
     flag<&Data::requires_grad>("requires_grad", "Whether training changes it."),
     flag<&Data::layerwise_parallel>("layerwise_parallel", "Whether each device keeps its own."),
-    flag<&Data::parallel_optimizer>("parallel_optimizer", "Whether its optimizer state may be split."),
-    flag<&Data::parallel_optimizer_comm_recompute>("parallel_optimizer_comm_recompute",
-                                                   "Whether the gather of a split parameter is recomputed."),
-    {"comm_fusion", get_fusion, set_fusion, "Gradients of equal numbers are reduced together; 0: alone.", nullptr},
+    flag<&Data::parallel_optimizer>("parallel_optimizer",
+                                    "Whether its optimizer state may be split."),
+    flag<&Data::parallel_optimizer_comm_recompute>(
+        "parallel_optimizer_comm_recompute",
+        "Whether the gather of a split parameter is recomputed."),
+    {"comm_fusion", get_fusion, set_fusion,
+     "Gradients of equal numbers are reduced together; 0: alone.", nullptr},
     {"pipeline_stages", get_stages, set_stages, "Stages that hold a copy.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyMethodDef methods[] = {
-    {"_assign", parameter_assign, METH_VARARGS, "Replaces the value."},
-    {"_plain", parameter_plain, METH_NOARGS, "The value as a Tensor that later assignments do not change."},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef methods[] = {{"_assign", parameter_assign, METH_VARARGS, "Replaces the value."},
+                         {"_plain", parameter_plain, METH_NOARGS,
+                          "The value as a Tensor that later assignments do not change."},
+                         {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
@@ -171,19 +177,19 @@ PyObject* wrap(const nn::Parameter& p) {
 }
 
 void bind_parameter(nb::module_& m) {
-  static PyType_Slot slots[] = {
-      {Py_tp_base, g_tensor_type},
-      {Py_tp_new, reinterpret_cast<void*>(parameter_new)},
-      {Py_tp_dealloc, reinterpret_cast<void*>(parameter_dealloc)},
-      {Py_tp_getset, getset},
-      {Py_tp_methods, methods},
-      {0, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_base, g_tensor_type},
+                                {Py_tp_new, reinterpret_cast<void*>(parameter_new)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(parameter_dealloc)},
+                                {Py_tp_getset, getset},
+                                {Py_tp_methods, methods},
+                                {0, nullptr}};
   static PyType_Spec spec = {"mycel._mycel.ParameterBase", sizeof(TensorObject), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   g_base = reinterpret_cast<PyTypeObject*>(owned(PyType_FromSpec(&spec)).release().ptr());
   m.attr("ParameterBase") = nb::handle(reinterpret_cast<PyObject*>(g_base));
   m.def("register_parameter_type", [](nb::handle type) {
-    if (!PyType_Check(type.ptr()) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type.ptr()), g_base)) {
+    if (!PyType_Check(type.ptr()) ||
+        !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type.ptr()), g_base)) {
       type_error("register_parameter_type: a subclass of ParameterBase is needed");
     }
     Py_INCREF(type.ptr());

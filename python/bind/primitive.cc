@@ -1,7 +1,6 @@
-// Primitive: the published class form of an op, `ops.ReduceSum(keep_dims=True)(x, 1)`. The attributes given
-// to the constructor are fixed; the call binds operands and the remaining attributes in record order.
-#include <fmt/format.h>
-
+// Primitive: the published class form of an op, `ops.ReduceSum(keep_dims=True)(x, 1)`. The
+// attributes given to the constructor are fixed; the call binds operands and the remaining
+// attributes in record order.
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -9,10 +8,11 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "bind/convert.h"
 #include "bind/op_object.h"
-
 #include "structmember.h"
 
 namespace mycel::bind {
@@ -25,15 +25,15 @@ struct Binding {
 };
 
 struct PrimitiveObject {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   Binding* binding;
 };
 
 PrimitiveObject* self_of(PyObject* o) { return reinterpret_cast<PrimitiveObject*>(o); }
 
 const char* class_name(PyObject* o, std::string* keep) {
-  *keep = nb::cast<std::string>(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(o))).attr("__name__"));
+  *keep =
+      nb::cast<std::string>(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(o))).attr("__name__"));
   return keep->c_str();
 }
 
@@ -44,8 +44,8 @@ PyObject* primitive_call(PyObject* self, PyObject* const* args, size_t nargsf, P
     if (!b) type_error("{}: __init__ of the base class was not called", class_name(self, &name));
     Arguments a(*b->op);
     a.slots = b->fixed;
-    bind_arguments(a, b->order, class_name(self, &name), args, static_cast<size_t>(PyVectorcall_NARGS(nargsf)),
-                   keywords);
+    bind_arguments(a, b->order, class_name(self, &name), args,
+                   static_cast<size_t>(PyVectorcall_NARGS(nargsf)), keywords);
     return run_op(a);
   });
 }
@@ -84,11 +84,13 @@ void primitive_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-// _bind(op, names, args, kwargs): fixes the attributes called `names`; values may stay at their defaults.
+// _bind(op, names, args, kwargs): fixes the attributes called `names`; values may stay at their
+// defaults.
 PyObject* primitive_bind(PyObject* self, PyObject* args) {
   return guarded([&]() -> PyObject* {
     PyObject *op_name, *names, *values, *keywords;
-    if (!PyArg_ParseTuple(args, "UOO!O!", &op_name, &names, &PyTuple_Type, &values, &PyDict_Type, &keywords)) {
+    if (!PyArg_ParseTuple(args, "UOO!O!", &op_name, &names, &PyTuple_Type, &values, &PyDict_Type,
+                          &keywords)) {
       return nullptr;
     }
     const ir::Op& op = ir::op_named(nb::cast<std::string>(nb::handle(op_name)));
@@ -103,7 +105,8 @@ PyObject* primitive_bind(PyObject* self, PyObject* args) {
     }
     // The constructor is bound with the rules of a call: positional values, then names.
     std::vector<PyObject*> given;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(values); ++i) given.push_back(PyTuple_GetItem(values, i));
+    for (Py_ssize_t i = 0; i < PyTuple_Size(values); ++i)
+      given.push_back(PyTuple_GetItem(values, i));
     const size_t count = given.size();
     nb::object keys = owned(PyTuple_New(PyDict_Size(keywords)));
     Py_ssize_t at = 0, k = 0;
@@ -150,27 +153,29 @@ PyObject* primitive_fixed(PyObject* self, void*) {
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(PrimitiveObject, call), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
-PyMethodDef methods[] = {{"_bind", primitive_bind, METH_VARARGS, "Binds a record and constructor arguments."},
-                         {nullptr, nullptr, 0, nullptr}};
-PyGetSetDef getset[] = {{"_fixed", primitive_fixed, nullptr, "Attributes that were given.", nullptr},
-                        {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMethodDef methods[] = {
+    {"_bind", primitive_bind, METH_VARARGS, "Binds a record and constructor arguments."},
+    {nullptr, nullptr, 0, nullptr}};
+PyGetSetDef getset[] = {
+    {"_fixed", primitive_fixed, nullptr, "Attributes that were given.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace
 
 void bind_primitive(nb::module_& m) {
-  static PyType_Slot slots[] = {
-      {Py_tp_new, reinterpret_cast<void*>(primitive_new)},
-      {Py_tp_dealloc, reinterpret_cast<void*>(primitive_dealloc)},
-      {Py_tp_traverse, reinterpret_cast<void*>(primitive_traverse)},
-      {Py_tp_clear, reinterpret_cast<void*>(primitive_clear)},
-      {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-      {Py_tp_members, members},
-      {Py_tp_methods, methods},
-      {Py_tp_getset, getset},
-      {0, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(primitive_new)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(primitive_dealloc)},
+                                {Py_tp_traverse, reinterpret_cast<void*>(primitive_traverse)},
+                                {Py_tp_clear, reinterpret_cast<void*>(primitive_clear)},
+                                {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                                {Py_tp_members, members},
+                                {Py_tp_methods, methods},
+                                {Py_tp_getset, getset},
+                                {0, nullptr}};
   constexpr unsigned kFlags =
       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
-  static PyType_Spec spec = {"mycel._mycel.PrimitiveBase", sizeof(PrimitiveObject), 0, kFlags, slots};
+  static PyType_Spec spec = {"mycel._mycel.PrimitiveBase", sizeof(PrimitiveObject), 0, kFlags,
+                             slots};
   m.attr("PrimitiveBase") = owned(PyType_FromSpec(&spec));
 }
 

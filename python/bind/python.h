@@ -1,20 +1,20 @@
-// What every file of the glue starts from: the Python API, ownership, and running C++ code so that its
-// exceptions become Python's. The glue converts and calls; nothing is computed here.
+// What every file of the glue starts from: the Python API, ownership, and running C++ code so that
+// its exceptions become Python's. The glue converts and calls; nothing is computed here.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
+#include <utility>
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-
-#include <utility>
 
 namespace mycel::bind {
 
 namespace nb = nanobind;
 
-// Turns the C++ exception in flight into the Python error: call it in a catch block, holding the GIL.
-// A UserError gets the user's source line if it has none yet.
+// Turns the C++ exception in flight into the Python error: call it in a catch block, holding the
+// GIL. A UserError gets the user's source line if it has none yet.
 void set_python_error() noexcept;
 
 // f(), or null with the Python error set.

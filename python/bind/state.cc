@@ -16,15 +16,22 @@ void bind_state(nb::module_& m) {
     runtime::RandomState s = runtime::random_state();
     return nb::make_tuple(s.seed, s.counter);
   });
-  m.def("set_random_state", [](uint64_t seed, uint64_t counter) { runtime::set_random_state({seed, counter}); },
-        nb::arg("seed"), nb::arg("counter"));
-  m.def("next_key", [](uint64_t op_seed) { return nb::steal(wrap(runtime::next_key(op_seed))); },
-        nb::arg("op_seed") = 0);
-  m.def("derive_key",
-        [](uint64_t seed, uint64_t stream) { return nb::steal(wrap(runtime::derive_key(seed, stream))); },
-        nb::arg("seed"), nb::arg("stream"));
+  m.def(
+      "set_random_state",
+      [](uint64_t seed, uint64_t counter) { runtime::set_random_state({seed, counter}); },
+      nb::arg("seed"), nb::arg("counter"));
+  m.def(
+      "next_key", [](uint64_t op_seed) { return nb::steal(wrap(runtime::next_key(op_seed))); },
+      nb::arg("op_seed") = 0);
+  m.def(
+      "derive_key",
+      [](uint64_t seed, uint64_t stream) {
+        return nb::steal(wrap(runtime::derive_key(seed, stream)));
+      },
+      nb::arg("seed"), nb::arg("stream"));
   m.def("graph_mode", [] { return mode() == Mode::kGraph; });
-  m.def("set_graph_mode", [](bool on) { set_mode(on ? Mode::kGraph : Mode::kEager); }, nb::arg("on"));
+  m.def(
+      "set_graph_mode", [](bool on) { set_mode(on ? Mode::kGraph : Mode::kEager); }, nb::arg("on"));
   m.def("deterministic", &deterministic);
   m.def("set_deterministic", &set_deterministic, nb::arg("on"));
   m.def("thread_count", &thread_count);

@@ -1,16 +1,15 @@
 #include "bind/tensor_object.h"
 
-#include <fmt/format.h>
-
 #include <cstddef>
 #include <new>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "bind/convert.h"
 #include "bind/dtype_object.h"
 #include "runtime/trace.h"
-
 #include "structmember.h"
 
 namespace mycel::bind {
@@ -20,8 +19,8 @@ thread_local void (*g_on_read)(const nn::Parameter&) = nullptr;
 
 namespace {
 
-// Dead plain Tensor objects kept for reuse: making and freeing one on every op is the largest part of
-// the glue's cost. Guarded by the GIL.
+// Dead plain Tensor objects kept for reuse: making and freeing one on every op is the largest part
+// of the glue's cost. Guarded by the GIL.
 constexpr int kSpareObjects = 64;
 PyObject* g_spare[kSpareObjects];
 int g_spares = 0;
@@ -40,7 +39,8 @@ void tensor_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-// -- properties --------------------------------------------------------------------------------------
+// -- properties
+// --------------------------------------------------------------------------------------
 
 const Shape& shape_of(PyObject* self) { return value_of(self).shape(); }
 
@@ -74,24 +74,30 @@ PyObject* get_strides(PyObject* self, void*) {
     return from_shape(strides);
   });
 }
-PyObject* get_const_arg(PyObject* self, void*) { return PyBool_FromLong(as_object(self)->constant); }
+PyObject* get_const_arg(PyObject* self, void*) {
+  return PyBool_FromLong(as_object(self)->constant);
+}
 
 PyGetSetDef tensor_getset[] = {
     {"dtype", get_dtype, nullptr, "Element type.", nullptr},
-    {"shape", get_shape, nullptr, "Sizes of the dimensions, a tuple; -1 where unknown while compiling.", nullptr},
+    {"shape", get_shape, nullptr,
+     "Sizes of the dimensions, a tuple; -1 where unknown while compiling.", nullptr},
     {"ndim", get_ndim, nullptr, "Number of dimensions.", nullptr},
     {"size", get_size, nullptr, "Number of elements.", nullptr},
     {"itemsize", get_itemsize, nullptr, "Bytes of one element.", nullptr},
     {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
-    {"strides", get_strides, nullptr, "Bytes from one element to the next along each dimension.", nullptr},
-    {"const_arg", get_const_arg, nullptr, "Whether compiled graphs take this tensor by value.", nullptr},
+    {"strides", get_strides, nullptr, "Bytes from one element to the next along each dimension.",
+     nullptr},
+    {"const_arg", get_const_arg, nullptr, "Whether compiled graphs take this tensor by value.",
+     nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyMemberDef tensor_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
-// -- conversions to Python ---------------------------------------------------------------------------
+// -- conversions to Python
+// ---------------------------------------------------------------------------
 
 PyObject* element(const Tensor& t, int64_t i) {
   if (is_bool(t.dtype())) return PyBool_FromLong(element_as_int(t.raw(), t.dtype(), i) != 0);
@@ -140,14 +146,57 @@ PyObject* tensor_str(PyObject* self) {
   });
 }
 
-// "[1. 2.]" with commas, as NumPy's repr separates: ", " between numbers, "," at the end of a line.
+// How the fields of a row lie: the column of the first one and their common width (0: not known).
+struct Fields {
+  size_t first = 0, width = 0;
+};
+
+// One line of Tensor::str() with commas. Fields are padded to one width and parted by a space,
+// which tells where each ends; in a line with a summary's "..." commas go behind the words instead.
+std::string line_with_commas(const std::string& line, Fields& row, bool row_done) {
+  const size_t begin = line.find_first_not_of("[ ");
+  if (begin == std::string::npos) return line;
+  const size_t close = std::min(line.find(']', begin), line.size());
+  // The parts of a complex number may be parted by a space too; its end is the j.
+  const bool complex = line.find('j') != std::string::npos;
+  auto ends_word = [&](size_t i) {
+    return (complex ? line[i] == 'j' : line[i] != ' ') && (i + 1 == close || line[i + 1] == ' ');
+  };
+  size_t words = 0;
+  for (size_t i = begin; i < close; ++i) words += ends_word(i);
+  if (words == 0) return line;
+  if (const size_t open = line.rfind('[', begin); open != std::string::npos) {
+    row.first = open + 1;
+    const size_t length = close - row.first + 1;
+    row.width = length % words == 0 ? length / words - 1 : 0;
+  }
+  const size_t width = line.find("...") == std::string::npos ? row.width : 0;
+  std::string out = line.substr(0, row.first);
+  for (size_t i = row.first; i < close; ++i) {
+    out += line[i];
+    if (i + 1 >= close) continue;
+    const bool word_ends = ends_word(i) && line.find_first_not_of(' ', i + 1) < close;
+    if (width ? (i - row.first) % (width + 1) == width - 1 : word_ends) out += ',';
+  }
+  if (close == line.size() && !row_done) out += ',';
+  return out + line.substr(close);
+}
+
+// "[1. 2.]" with commas, as NumPy's repr has them: between numbers, and behind rows.
 std::string with_commas(const std::string& s) {
+  if (s.find('[') == std::string::npos) return s;  // a number alone
   std::string out;
-  for (size_t i = 0; i < s.size(); ++i) {
-    bool gap = s[i] == ' ' || s[i] == '\n';
-    bool after_value = i > 0 && s[i - 1] != ' ' && s[i - 1] != '\n' && s[i - 1] != '[';
-    if (gap && after_value) out += ',';
-    out += s[i];
+  Fields row;
+  size_t at = 0;
+  while (at < s.size()) {
+    size_t end = std::min(s.find('\n', at), s.size());
+    const std::string line = s.substr(at, end - at);
+    const bool row_done = line.empty() || line.back() == ']';
+    out += line_with_commas(line, row, row_done);
+    // A row is done: a comma parts it from the next one, which an empty line may precede.
+    if (end < s.size() && row_done && !line.empty()) out += ',';
+    if (end < s.size()) out += '\n';
+    at = end + 1;
   }
   return out;
 }
@@ -174,7 +223,8 @@ Py_ssize_t tensor_length(PyObject* self) {
   return guarded_int([&] {
     const Tensor& t = value_of(self);
     if (t.rank() == 0) type_error("len(): a tensor without dimensions has no length");
-    if (t.dim(0) == kUnknownDim) value_error("len(): the length of {} is not known while compiling", t.describe());
+    if (t.dim(0) == kUnknownDim)
+      value_error("len(): the length of {} is not known while compiling", t.describe());
     return static_cast<int>(t.dim(0));
   });
 }
@@ -206,11 +256,16 @@ PyMethodDef tensor_methods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 const char* const kTensorDoc =
-    "Tensor(input_data=None, dtype=None, shape=None, init=None, internal=False, const_arg=False)\n--\n\n"
-    "An immutable array of numbers. input_data: a number, nested sequence, NumPy array or tensor; foreign\n"
-    "memory is copied (Tensor.from_numpy shares it). Python floats become float32, ints int64, arrays\n"
-    "keep their dtype unless dtype is given. With shape and init (an initializer or its name) instead of\n"
-    "input_data the initializer makes the values; with shape alone, entries None or -1 allowed, the\n"
+    "Tensor(input_data=None, dtype=None, shape=None, init=None, internal=False, "
+    "const_arg=False)\n--\n\n"
+    "An immutable array of numbers. input_data: a number, nested sequence, NumPy array or tensor; "
+    "foreign\n"
+    "memory is copied (Tensor.from_numpy shares it). Python floats become float32, ints int64, "
+    "arrays\n"
+    "keep their dtype unless dtype is given. With shape and init (an initializer or its name) "
+    "instead of\n"
+    "input_data the initializer makes the values; with shape alone, entries None or -1 allowed, "
+    "the\n"
     "tensor has no values and describes the input of a graph.";
 
 }  // namespace
@@ -261,12 +316,13 @@ void bind_tensor(nb::module_& m) {
       {Py_bf_releasebuffer, reinterpret_cast<void*>(tensor_release_buffer)}};
   for (const PyType_Slot* s = number_slots(); s->slot; ++s) slots.push_back(*s);
   slots.push_back({0, nullptr});
-  PyType_Spec spec = {"mycel.Tensor", sizeof(TensorObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                      slots.data()};
+  PyType_Spec spec = {"mycel.Tensor", sizeof(TensorObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
   g_tensor_type = reinterpret_cast<PyTypeObject*>(owned(PyType_FromSpec(&spec)).release().ptr());
   m.attr("Tensor") = nb::handle(reinterpret_cast<PyObject*>(g_tensor_type));
   // NumPy's operators leave `array + tensor` to Tensor.
-  nb::setattr(nb::handle(reinterpret_cast<PyObject*>(g_tensor_type)), "__array_priority__", nb::int_(1000));
+  nb::setattr(nb::handle(reinterpret_cast<PyObject*>(g_tensor_type)), "__array_priority__",
+              nb::int_(1000));
 }
 
 }  // namespace mycel::bind

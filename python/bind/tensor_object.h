@@ -1,6 +1,6 @@
-// mycel.Tensor as Python sees it: a small C struct around a Tensor value, so that operators reach the
-// dispatcher without a Python layer. A Parameter is the same struct whose value lives in a ParameterData
-// shared with C++ layers.
+// mycel.Tensor as Python sees it: a small C struct around a Tensor value, so that operators reach
+// the dispatcher without a Python layer. A Parameter is the same struct whose value lives in a
+// ParameterData shared with C++ layers.
 #pragma once
 
 #include "bind/python.h"
@@ -10,11 +10,10 @@
 namespace mycel::bind {
 
 struct TensorObject {
-  PyObject_HEAD
-  Tensor value;         // empty when `param` is set
+  PyObject_HEAD Tensor value;  // empty when `param` is set
   nn::Parameter param;
   PyObject* weak;
-  bool constant;        // const_arg: compiled into graphs by value
+  bool constant;  // const_arg: compiled into graphs by value
 };
 
 extern PyTypeObject* g_tensor_type;

@@ -1,5 +1,5 @@
-// The training loop and checkpoints for Python. The loop is the C++ one: a Python object stands in for the
-// program (steps, metrics) and gets every moment for its callbacks.
+// The training loop and checkpoints for Python. The loop is the C++ one: a Python object stands in
+// for the program (steps, metrics) and gets every moment for its callbacks.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -21,8 +21,8 @@ nb::list listed(const Tensors& tensors) {
   return out;
 }
 
-// `object`: set_train, train_step, eval_step, clear_metrics, add_to_metrics, metric_values, moment. Outputs
-// of steps stay on the Python side, whatever their structure. Used with the GIL held.
+// `object`: set_train, train_step, eval_step, clear_metrics, add_to_metrics, metric_values, moment.
+// Outputs of steps stay on the Python side, whatever their structure. Used with the GIL held.
 class PythonProgram final : public train::Program {
  public:
   explicit PythonProgram(nb::object object) : object_(std::move(object)) {}
@@ -69,7 +69,9 @@ class PythonMoments final : public train::Callback {
 train::Progress progress_of(nb::handle o) {
   if (o.is_none()) return {};
   nb::tuple t = nb::borrow<nb::tuple>(o);
-  return {nb::cast<int64_t>(t[0]), nb::cast<int64_t>(t[1]), nb::cast<int64_t>(t[2]),
+  return {nb::cast<int64_t>(t[0]),
+          nb::cast<int64_t>(t[1]),
+          nb::cast<int64_t>(t[2]),
           {nb::cast<uint64_t>(t[3]), nb::cast<uint64_t>(t[4])}};
 }
 
@@ -77,10 +79,11 @@ nb::object from_progress(const train::Progress& p) {
   return nb::make_tuple(p.epoch, p.position, p.step, p.random.seed, p.random.counter);
 }
 
-// Trains with the callbacks and steps of `object`. start: (epoch, position, step, seed, counter) or None;
-// only the first three count here.
-void run_train(nb::object object, int64_t epochs, nb::handle dataset, nb::handle start, nb::handle valid,
-               int64_t every, const std::vector<int64_t>& at, bool catch_interrupt) {
+// Trains with the callbacks and steps of `object`. start: (epoch, position, step, seed, counter) or
+// None; only the first three count here.
+void run_train(nb::object object, int64_t epochs, nb::handle dataset, nb::handle start,
+               nb::handle valid, int64_t every, const std::vector<int64_t>& at,
+               bool catch_interrupt) {
   PythonProgram program(object);
   train::RunContext run;
   train::Validation v{valid.is_none() ? nullptr : to_dataset(valid), every, at};
@@ -95,8 +98,8 @@ void run_eval(nb::object object, nb::handle dataset) {
   train::Loop(program, {std::make_shared<PythonMoments>(object)}, run).eval(to_dataset(dataset));
 }
 
-void save(const std::string& path, nb::handle entries, const std::vector<std::string>& extra, nb::handle progress,
-          const std::map<std::string, std::string>& metadata) {
+void save(const std::string& path, nb::handle entries, const std::vector<std::string>& extra,
+          nb::handle progress, const std::map<std::string, std::string>& metadata) {
   train::NamedTensors tensors;
   for (nb::handle o : entries) {
     nb::tuple t = nb::borrow<nb::tuple>(o);
@@ -116,7 +119,8 @@ nb::dict load(const std::string& path) {
     file = train::load_checkpoint(path);
   }
   nb::list tensors;
-  for (const auto& [name, t] : file.tensors) tensors.append(nb::make_tuple(name, nb::steal(wrap(t))));
+  for (const auto& [name, t] : file.tensors)
+    tensors.append(nb::make_tuple(name, nb::steal(wrap(t))));
   nb::dict out;
   out["tensors"] = tensors;
   out["metadata"] = nb::cast(file.metadata);
@@ -125,8 +129,9 @@ nb::dict load(const std::string& path) {
   return out;
 }
 
-std::vector<std::string> load_parameters(nb::handle into, const std::string& file, nb::handle entries,
-                                         const std::vector<std::string>& extra, bool strict, bool partial) {
+std::vector<std::string> load_parameters(nb::handle into, const std::string& file,
+                                         nb::handle entries, const std::vector<std::string>& extra,
+                                         bool strict, bool partial) {
   std::vector<nn::Parameter> params;
   for (nb::handle o : into) params.push_back(parameter_of(o.ptr()));
   train::Loaded from;
@@ -143,11 +148,12 @@ std::vector<std::string> load_parameters(nb::handle into, const std::string& fil
 
 void bind_train(nb::module_& parent) {
   nb::module_ m = parent.def_submodule("train", "The training loop and checkpoints.");
-  m.def("run_train", run_train, nb::arg("program"), nb::arg("epochs"), nb::arg("dataset"), nb::arg("start").none(),
-        nb::arg("valid").none(), nb::arg("every"), nb::arg("at"), nb::arg("catch_interrupt"));
+  m.def("run_train", run_train, nb::arg("program"), nb::arg("epochs"), nb::arg("dataset"),
+        nb::arg("start").none(), nb::arg("valid").none(), nb::arg("every"), nb::arg("at"),
+        nb::arg("catch_interrupt"));
   m.def("run_eval", run_eval, nb::arg("program"), nb::arg("dataset"));
-  m.def("save", save, nb::arg("path"), nb::arg("entries"), nb::arg("extra"), nb::arg("progress").none(),
-        nb::arg("metadata"));
+  m.def("save", save, nb::arg("path"), nb::arg("entries"), nb::arg("extra"),
+        nb::arg("progress").none(), nb::arg("metadata"));
   m.def("load", load, nb::arg("path"));
   m.def("load_parameters", load_parameters, nb::arg("into"), nb::arg("file"), nb::arg("entries"),
         nb::arg("extra"), nb::arg("strict"), nb::arg("partial"));

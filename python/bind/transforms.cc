@@ -1,5 +1,7 @@
 // Transforms of Python functions. Functions take and give flat lists of tensors; the Python layer
 // (mycel/ops/_transforms.py) turns the user's arguments and results into such lists and back.
+#include "runtime/transforms.h"
+
 #include <memory>
 #include <span>
 #include <vector>
@@ -9,7 +11,6 @@
 #include "bind/tensor_object.h"
 #include "runtime/control.h"
 #include "runtime/dispatch.h"
-#include "runtime/transforms.h"
 
 namespace mycel::bind {
 namespace {
@@ -43,8 +44,8 @@ auto released(F&& f) {
   return f();
 }
 
-nb::tuple value_and_grad(nb::handle f, nb::handle args, std::vector<int> wrt, nb::handle variables, nb::handle seeds,
-                         bool has_aux) {
+nb::tuple value_and_grad(nb::handle f, nb::handle args, std::vector<int> wrt, nb::handle variables,
+                         nb::handle seeds, bool has_aux) {
   runtime::GradOptions o;
   o.wrt = std::move(wrt);
   std::vector<nn::Parameter> held;
@@ -102,8 +103,8 @@ nb::list while_loop(nb::handle condition, nb::handle body, nb::handle carried) {
 }  // namespace
 
 void bind_transforms(nb::module_& m) {
-  m.def("value_and_grad", value_and_grad, nb::arg("fn"), nb::arg("args"), nb::arg("wrt"), nb::arg("variables"),
-        nb::arg("seeds"), nb::arg("has_aux"));
+  m.def("value_and_grad", value_and_grad, nb::arg("fn"), nb::arg("args"), nb::arg("wrt"),
+        nb::arg("variables"), nb::arg("seeds"), nb::arg("has_aux"));
   m.def("vjp", vjp, nb::arg("fn"), nb::arg("args"));
   m.def("jvp", jvp, nb::arg("fn"), nb::arg("args"), nb::arg("tangents"));
   m.def("custom_gradient", custom_gradient, nb::arg("fn"), nb::arg("bprop"), nb::arg("args"));

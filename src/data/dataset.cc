@@ -1,12 +1,12 @@
 #include "data/dataset.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstring>
 #include <set>
 #include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 
@@ -20,13 +20,16 @@ int64_t Rows::skip(int64_t n) {
   return n;
 }
 
-Tensors Dataset::row(int64_t) const { internal_error(__FILE__, __LINE__, "indexable", "rows of this dataset have no numbers"); }
+Tensors Dataset::row(int64_t) const {
+  internal_error(__FILE__, __LINE__, "indexable", "rows of this dataset have no numbers");
+}
 
 size_t column_index(const Dataset& dataset, const std::string& name, const char* what) {
   const auto& all = dataset.columns();
   auto it = std::find(all.begin(), all.end(), name);
   if (it == all.end()) {
-    fail(ErrorKind::kKey, "{}: there is no column '{}'; columns: {}", what, name, fmt::join(all, ", "));
+    fail(ErrorKind::kKey, "{}: there is no column '{}'; columns: {}", what, name,
+         fmt::join(all, ", "));
   }
   return it - all.begin();
 }
@@ -59,15 +62,18 @@ class TensorDataset final : public IndexedDataset {
     std::set<std::string> seen;
     for (auto& [name, array] : arrays) {
       if (!seen.insert(name).second) value_error("dataset: two columns are named '{}'", name);
-      if (array.rank() == 0) value_error("dataset: column '{}' is one number; rows are cut along the first dim", name);
+      if (array.rank() == 0)
+        value_error("dataset: column '{}' is one number; rows are cut along the first dim", name);
       if (columns_.empty()) size_ = array.dim(0);
       if (array.dim(0) != size_) {
-        value_error("dataset: column '{}' has {} rows, '{}' has {}", name, array.dim(0), columns_[0], size_);
+        value_error("dataset: column '{}' has {} rows, '{}' has {}", name, array.dim(0),
+                    columns_[0], size_);
       }
       columns_.push_back(name);
       arrays_.push_back(std::move(array));
     }
-    if (size_ == 0) value_error("dataset: there are no rows in columns {}", fmt::join(columns_, ", "));
+    if (size_ == 0)
+      value_error("dataset: there are no rows in columns {}", fmt::join(columns_, ", "));
   }
   const std::vector<std::string>& columns() const override { return columns_; }
   int64_t size() const override { return size_; }
@@ -97,7 +103,8 @@ DatasetPtr tensor_dataset(std::vector<std::pair<std::string, Tensor>> arrays) {
 
 Cursor::Cursor(DatasetPtr dataset, Position start) : dataset_(std::move(dataset)), at_(start) {
   if (dataset_->size() == 0) value_error("dataset: there are no rows");
-  if (at_.position < 0) value_error("dataset: the position must not be negative, got {}", at_.position);
+  if (at_.position < 0)
+    value_error("dataset: the position must not be negative, got {}", at_.position);
 }
 
 bool Cursor::next(Tensors* row) {
@@ -105,8 +112,10 @@ bool Cursor::next(Tensors* row) {
     rows_ = dataset_->iterate(at_.epoch);
     int64_t skipped = rows_->skip(at_.position);
     if (skipped < at_.position) {
-      value_error("dataset: a run cannot go on at row {} of an epoch: there are only {}\n  It was saved with another dataset.",
-                  at_.position, skipped);
+      value_error(
+          "dataset: a run cannot go on at row {} of an epoch: there are only {}\n  It was saved "
+          "with another dataset.",
+          at_.position, skipped);
     }
   }
   if (!rows_->next(row)) {

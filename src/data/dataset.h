@@ -1,6 +1,7 @@
-// Input pipeline: a Dataset describes rows of named columns; operators (shuffle, batch, map, …) wrap one
-// another. Datasets hold no position: `iterate(epoch)` gives the rows of an epoch, always the same ones in
-// the same order, so that (epoch, position) is all a resumed run needs. Cursor keeps that pair.
+// Input pipeline: a Dataset describes rows of named columns; operators (shuffle, batch, map, …)
+// wrap one another. Datasets hold no position: `iterate(epoch)` gives the rows of an epoch, always
+// the same ones in the same order, so that (epoch, position) is all a resumed run needs. Cursor
+// keeps that pair.
 #pragma once
 
 #include <cstdint>
@@ -54,11 +55,13 @@ class IndexedDataset : public Dataset {
 // different lengths, or a name given twice.
 DatasetPtr tensor_dataset(std::vector<std::pair<std::string, Tensor>> arrays);
 
-// Rows in an order that is a function of (seed, epoch). Numbered rows: a keyed permutation of all of them in
-// constant memory; otherwise each row is drawn from a window of `window` rows. ValueError: window < 2.
+// Rows in an order that is a function of (seed, epoch). Numbered rows: a keyed permutation of all
+// of them in constant memory; otherwise each row is drawn from a window of `window` rows.
+// ValueError: window < 2.
 DatasetPtr shuffle(DatasetPtr source, int64_t window, uint64_t seed);
-// `size` rows stacked along a new first dim. The last batch is smaller, or left out with `drop_remainder`.
-// ValueError while iterating when rows of a batch differ in shape or dtype, naming the column.
+// `size` rows stacked along a new first dim. The last batch is smaller, or left out with
+// `drop_remainder`. ValueError while iterating when rows of a batch differ in shape or dtype,
+// naming the column.
 DatasetPtr batch(DatasetPtr source, int64_t size, bool drop_remainder = false);
 // The source `count` times an epoch; shuffled anew each time.
 DatasetPtr repeat(DatasetPtr source, int64_t count);
@@ -66,8 +69,8 @@ DatasetPtr take(DatasetPtr source, int64_t count);
 DatasetPtr skip(DatasetPtr source, int64_t count);
 
 using RowFunction = std::function<Tensors(const Tensors&)>;
-// Applies `f` to the columns `inputs` (all when empty); its results stand in their place under the names
-// `outputs` (as `inputs` when empty). KeyError for a column that is not there.
+// Applies `f` to the columns `inputs` (all when empty); its results stand in their place under the
+// names `outputs` (as `inputs` when empty). KeyError for a column that is not there.
 DatasetPtr map(DatasetPtr source, RowFunction f, std::vector<std::string> inputs = {},
                std::vector<std::string> outputs = {});
 // Only these columns, in this order.
@@ -86,7 +89,8 @@ struct Position {
 class Cursor {
  public:
   explicit Cursor(DatasetPtr dataset, Position start = {});
-  // The next row of this epoch; false at its end, after which `position` is the start of the next one.
+  // The next row of this epoch; false at its end, after which `position` is the start of the next
+  // one.
   bool next(Tensors* row);
   Position position() const { return at_; }
 

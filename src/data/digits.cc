@@ -1,12 +1,12 @@
 #include "data/digits.h"
 
-#include <dlfcn.h>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "tensor/safetensors.h"
@@ -29,7 +29,8 @@ std::vector<fs::path> candidates(const std::string& path) {
   if (dladdr(reinterpret_cast<const void*>(&load_digits), &info) && info.dli_fname) {
     std::error_code ignored;
     const fs::path library = fs::weakly_canonical(info.dli_fname, ignored).parent_path();
-    for (const char* place : {"../share/mycel/data", "../data", "data", "../python/mycel/data", "../../python/mycel/data"}) {
+    for (const char* place : {"../share/mycel/data", "../data", "data", "../python/mycel/data",
+                              "../../python/mycel/data"}) {
       out.push_back((library / place / "digits.safetensors").lexically_normal());
     }
   }
@@ -52,7 +53,8 @@ Digits load_digits(const std::string& path) {
     if (!d.images || !d.labels) value_error("{}: has no 'images' and 'labels'", p.string());
     return d;
   }
-  throw UserError(ErrorKind::kOs, fmt::format("load_digits: no file {}", fmt::join(looked, " nor ")),
+  throw UserError(ErrorKind::kOs,
+                  fmt::format("load_digits: no file {}", fmt::join(looked, " nor ")),
                   "Set MYCEL_DATA to the folder that holds digits.safetensors.");
 }
 

@@ -1,11 +1,11 @@
 // The operators of the pipeline. Each is a Dataset over another.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstring>
 #include <set>
 #include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -96,8 +96,8 @@ Tensor stack(const std::vector<Tensors>& rows, size_t column, const std::string&
   for (size_t i = 0; i < rows.size(); ++i) {
     const Tensor& t = rows[i][column];
     if (!(t.shape() == first.shape()) || t.dtype() != first.dtype()) {
-      value_error("batch: column '{}' has rows {} and {} (row {} of the batch); they must be alike", name,
-                  first.describe(), t.describe(), i);
+      value_error("batch: column '{}' has rows {} and {} (row {} of the batch); they must be alike",
+                  name, first.describe(), t.describe(), i);
     }
     if (t.bytes()) std::memcpy(to + i * t.bytes(), t.raw(), t.bytes());
   }
@@ -111,10 +111,12 @@ class BatchedRows : public Rows {
   bool next(Tensors* row) override {
     std::vector<Tensors> rows;
     Tensors one;
-    while (static_cast<int64_t>(rows.size()) < size_ && rows_->next(&one)) rows.push_back(std::move(one));
+    while (static_cast<int64_t>(rows.size()) < size_ && rows_->next(&one))
+      rows.push_back(std::move(one));
     if (rows.empty() || (drop_ && static_cast<int64_t>(rows.size()) < size_)) return false;
     row->clear();
-    for (size_t c = 0; c < source_.columns().size(); ++c) row->push_back(stack(rows, c, source_.columns()[c]));
+    for (size_t c = 0; c < source_.columns().size(); ++c)
+      row->push_back(stack(rows, c, source_.columns()[c]));
     return true;
   }
   int64_t skip(int64_t n) override {
@@ -131,7 +133,8 @@ class BatchedRows : public Rows {
 
 class Batched final : public Wrapper {
  public:
-  Batched(DatasetPtr source, int64_t size, bool drop) : Wrapper(std::move(source)), rows_(size), drop_(drop) {}
+  Batched(DatasetPtr source, int64_t size, bool drop)
+      : Wrapper(std::move(source)), rows_(size), drop_(drop) {}
   int64_t size() const override {
     int64_t n = source_->size();
     return n < 0 ? n : drop_ ? n / rows_ : (n + rows_ - 1) / rows_;
@@ -178,7 +181,9 @@ class RepeatedRows : public Rows {
 class Repeated final : public Wrapper {
  public:
   Repeated(DatasetPtr source, int64_t count) : Wrapper(std::move(source)), count_(count) {}
-  int64_t size() const override { return source_->size() < 0 ? kUnknownSize : source_->size() * count_; }
+  int64_t size() const override {
+    return source_->size() < 0 ? kUnknownSize : source_->size() * count_;
+  }
   int64_t repeat_count() const override { return count_ * source_->repeat_count(); }
   RowsPtr iterate(uint64_t epoch) const override {
     return std::make_unique<RepeatedRows>(*source_, epoch * static_cast<uint64_t>(count_), count_);
@@ -206,7 +211,9 @@ class TakenRows : public Rows {
 class Taken final : public Wrapper {
  public:
   Taken(DatasetPtr source, int64_t count) : Wrapper(std::move(source)), count_(count) {}
-  int64_t size() const override { return source_->size() < 0 ? kUnknownSize : std::min(count_, source_->size()); }
+  int64_t size() const override {
+    return source_->size() < 0 ? kUnknownSize : std::min(count_, source_->size());
+  }
   RowsPtr iterate(uint64_t epoch) const override {
     return std::make_unique<TakenRows>(source_->iterate(epoch), count_);
   }
@@ -239,7 +246,8 @@ class Skipped final : public Wrapper {
 
 class MappedRows : public Rows {
  public:
-  MappedRows(RowsPtr source, std::function<Tensors(const Tensors&)> f) : source_(std::move(source)), f_(std::move(f)) {}
+  MappedRows(RowsPtr source, std::function<Tensors(const Tensors&)> f)
+      : source_(std::move(source)), f_(std::move(f)) {}
   bool next(Tensors* row) override {
     Tensors in;
     if (!source_->next(&in)) return false;
@@ -255,21 +263,25 @@ class MappedRows : public Rows {
 
 class Mapped final : public Wrapper {
  public:
-  Mapped(DatasetPtr source, RowFunction f, const std::vector<std::string>& inputs, std::vector<std::string> outputs)
+  Mapped(DatasetPtr source, RowFunction f, const std::vector<std::string>& inputs,
+         std::vector<std::string> outputs)
       : Wrapper(std::move(source)), f_(std::move(f)), outputs_(std::move(outputs)) {
     for (const std::string& name : inputs) in_.push_back(column_index(*source_, name, "map"));
     std::set<size_t> taken(in_.begin(), in_.end());
-    if (taken.size() != in_.size()) value_error("map: a column is named twice in {}", fmt::join(inputs, ", "));
+    if (taken.size() != in_.size())
+      value_error("map: a column is named twice in {}", fmt::join(inputs, ", "));
     for (size_t c = 0; c < source_->columns().size(); ++c) {
       if (c == in_[0]) columns_.insert(columns_.end(), outputs_.begin(), outputs_.end());
       if (!taken.count(c)) columns_.push_back(source_->columns()[c]);
     }
     std::set<std::string> names(columns_.begin(), columns_.end());
-    if (names.size() != columns_.size()) value_error("map: two columns would have one name: {}", fmt::join(columns_, ", "));
+    if (names.size() != columns_.size())
+      value_error("map: two columns would have one name: {}", fmt::join(columns_, ", "));
   }
   const std::vector<std::string>& columns() const override { return columns_; }
   RowsPtr iterate(uint64_t epoch) const override {
-    return std::make_unique<MappedRows>(source_->iterate(epoch), [this](const Tensors& in) { return apply(in); });
+    return std::make_unique<MappedRows>(source_->iterate(epoch),
+                                        [this](const Tensors& in) { return apply(in); });
   }
   bool indexable() const override { return source_->indexable(); }
   Tensors row(int64_t i) const override { return apply(source_->row(i)); }
@@ -280,8 +292,8 @@ class Mapped final : public Wrapper {
     for (size_t c : in_) args.push_back(in[c]);
     Tensors made = f_(args);
     if (made.size() != outputs_.size()) {
-      value_error("map: the function gave {} values for {} columns ({})", made.size(), outputs_.size(),
-                  fmt::join(outputs_, ", "));
+      value_error("map: the function gave {} values for {} columns ({})", made.size(),
+                  outputs_.size(), fmt::join(outputs_, ", "));
     }
     for (size_t c = 0; c < in.size(); ++c) {
       if (c == in_[0]) out.insert(out.end(), made.begin(), made.end());
@@ -296,12 +308,15 @@ class Mapped final : public Wrapper {
 
 class Projected final : public Wrapper {
  public:
-  Projected(DatasetPtr source, std::vector<std::string> columns) : Wrapper(std::move(source)), columns_(std::move(columns)) {
-    for (const std::string& name : columns_) places_.push_back(column_index(*source_, name, "project"));
+  Projected(DatasetPtr source, std::vector<std::string> columns)
+      : Wrapper(std::move(source)), columns_(std::move(columns)) {
+    for (const std::string& name : columns_)
+      places_.push_back(column_index(*source_, name, "project"));
   }
   const std::vector<std::string>& columns() const override { return columns_; }
   RowsPtr iterate(uint64_t epoch) const override {
-    return std::make_unique<MappedRows>(source_->iterate(epoch), [this](const Tensors& in) { return pick(in); });
+    return std::make_unique<MappedRows>(source_->iterate(epoch),
+                                        [this](const Tensors& in) { return pick(in); });
   }
   bool indexable() const override { return source_->indexable(); }
   Tensors row(int64_t i) const override { return pick(source_->row(i)); }
@@ -331,8 +346,10 @@ DatasetPtr batch(DatasetPtr source, int64_t size, bool drop_remainder) {
   at_least("batch", "batch_size", size, 1);
   auto out = std::make_shared<Batched>(std::move(source), size, drop_remainder);
   if (out->size() == 0) {
-    value_error("batch: no batch of {} rows can be made: the dataset is smaller, and drop_remainder leaves the rest out",
-                size);
+    value_error(
+        "batch: no batch of {} rows can be made: the dataset is smaller, and drop_remainder leaves "
+        "the rest out",
+        size);
   }
   return out;
 }
@@ -350,11 +367,13 @@ DatasetPtr take(DatasetPtr source, int64_t count) {
 DatasetPtr skip(DatasetPtr source, int64_t count) {
   at_least("skip", "count", count, 0);
   auto out = std::make_shared<Skipped>(std::move(source), count);
-  if (out->size() == 0) value_error("skip: the dataset has no more than {} rows: none would be left", count);
+  if (out->size() == 0)
+    value_error("skip: the dataset has no more than {} rows: none would be left", count);
   return out;
 }
 
-DatasetPtr map(DatasetPtr source, RowFunction f, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+DatasetPtr map(DatasetPtr source, RowFunction f, std::vector<std::string> inputs,
+               std::vector<std::string> outputs) {
   if (inputs.empty()) inputs = source->columns();
   if (outputs.empty()) outputs = inputs;
   return std::make_shared<Mapped>(std::move(source), std::move(f), inputs, std::move(outputs));

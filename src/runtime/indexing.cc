@@ -1,9 +1,9 @@
 #include "runtime/indexing.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "ir/core_ops.h"
@@ -73,8 +73,9 @@ Tensors nonzero(const Tensor& mask) {
 // The index with one entry per dim of the (possibly extended) tensor, in order, plus new axes.
 struct Plan {
   Tensor x;
-  std::vector<Index> items;  // kAt, kSlice, kTensor consume one dim each; kNewAxis and kEllipsis none
-  bool advanced = false;     // a tensor of positions takes part
+  std::vector<Index>
+      items;              // kAt, kSlice, kTensor consume one dim each; kNewAxis and kEllipsis none
+  bool advanced = false;  // a tensor of positions takes part
 };
 
 int dims_taken(const Index& i) {
@@ -98,8 +99,8 @@ void add_mask(Plan& p, const Tensor& mask, int dim) {
   }
   for (int d = 0; d < mask.rank(); ++d) {
     if (mask.dim(d) != p.x.dim(dim + d)) {
-      index_error("indexing: mask {} does not fit dims {} to {} of {}", mask.describe(), dim, dim + mask.rank() - 1,
-                  p.x.describe());
+      index_error("indexing: mask {} does not fit dims {} to {} of {}", mask.describe(), dim,
+                  dim + mask.rank() - 1, p.x.describe());
     }
   }
   for (const Tensor& t : nonzero(mask)) p.items.push_back(Index::tensor(t));
@@ -111,7 +112,8 @@ Plan normalize(const Tensor& x, std::span<const Index> index) {
     taken += dims_taken(i);
     ellipses += i.kind == Kind::kEllipsis;
     if (i.kind == Kind::kTensor && !is_bool(i.values.dtype()) && !is_int(i.values.dtype())) {
-      index_error("indexing: a tensor used as index must hold ints or bools, got {}", i.values.describe());
+      index_error("indexing: a tensor used as index must hold ints or bools, got {}",
+                  i.values.describe());
     }
   }
   if (ellipses > 1) index_error("indexing: '...' may stand only once");
@@ -127,7 +129,8 @@ Plan normalize(const Tensor& x, std::span<const Index> index) {
   for (const Index& i : index) {
     if (i.kind == Kind::kEllipsis) {
       fill(x.rank() - taken);
-      if (x.rank() == taken) p.items.push_back(i);  // stands for no dim, yet parts the tensors around it
+      if (x.rank() == taken)
+        p.items.push_back(i);  // stands for no dim, yet parts the tensors around it
     } else if (i.kind == Kind::kTensor && is_bool(i.values.dtype())) {
       p.advanced = true;
       add_mask(p, i.values, dim);
@@ -142,8 +145,8 @@ Plan normalize(const Tensor& x, std::span<const Index> index) {
   return p;
 }
 
-// Attributes of basic_slice for the slices of a plan; positions become slices of one element unless they
-// are left to the gather.
+// Attributes of basic_slice for the slices of a plan; positions become slices of one element unless
+// they are left to the gather.
 struct Region {
   Ints begin, end, step;
   bool whole = true;
@@ -168,7 +171,8 @@ Region region_of(const Plan& p, bool positions) {
       r.begin.push_back(i.begin);
       r.end.push_back(i.end);
       r.step.push_back(i.step);
-      r.whole &= i.step == 1 && (i.begin == 0 || i.begin == Index::kLow) && i.end >= n && n != kUnknownDim;
+      r.whole &=
+          i.step == 1 && (i.begin == 0 || i.begin == Index::kLow) && i.end >= n && n != kUnknownDim;
       if (n == kUnknownDim) r.whole &= i.step == 1 && i.begin == 0 && i.end == Index::kHigh;
     } else {
       r.begin.push_back(0);
@@ -241,14 +245,16 @@ Advanced advanced_of(const Plan& p) {
       if (!a.axes.empty() && last + 1 != k) a.adjacent = false;
       last = k;
       a.axes.push_back(dim);
-      a.values.push_back(i.kind == Kind::kAt ? Tensor::scalar(DType::kInt64, i.begin) : cast(i.values, DType::kInt64));
+      a.values.push_back(i.kind == Kind::kAt ? Tensor::scalar(DType::kInt64, i.begin)
+                                             : cast(i.values, DType::kInt64));
     }
     dim += dims_taken(i);
   }
   for (const Tensor& t : a.values) {
     Shape merged;
     if (!broadcast(a.shape, t.shape(), &merged)) {
-      index_error("indexing: index shapes {} and {} do not broadcast", a.shape.str(), t.shape().str());
+      index_error("indexing: index shapes {} and {} do not broadcast", a.shape.str(),
+                  t.shape().str());
     }
     a.shape = merged;
   }
@@ -284,7 +290,8 @@ Tensor gather_many(const Tensor& x, const Advanced& a) {
   for (const Tensor& t : a.values) parts.push_back(broadcast_to(t, a.shape));
   Tensor places = call1(ops().stack, parts, {-1});
   Ints perm = front_first(x.rank(), a.axes);
-  Tensor y = call1(ops().gather_nd, {in_order(perm) ? x : call1(ops().transpose, {x}, {perm}), places});
+  Tensor y =
+      call1(ops().gather_nd, {in_order(perm) ? x : call1(ops().transpose, {x}, {perm}), places});
   if (!a.adjacent || a.axes[0] == 0) return y;
   // The indexed dims go back to where the first of them stood.
   std::vector<int> order;
@@ -298,7 +305,8 @@ Tensor gather_many(const Tensor& x, const Advanced& a) {
 Tensor advanced_item(const Plan& p) {
   Tensor x = cut(p.x, region_of(p, false));
   Advanced a = advanced_of(p);
-  Tensor y = a.axes.size() == 1 ? call1(ops().gather, {x, a.values[0]}, {a.axes[0]}) : gather_many(x, a);
+  Tensor y =
+      a.axes.size() == 1 ? call1(ops().gather, {x, a.values[0]}, {a.axes[0]}) : gather_many(x, a);
   return insert_axes(y, new_axes(p, a));
 }
 
@@ -308,14 +316,16 @@ Tensor fit_value(const Tensor& value, const Shape& region, const Tensor& x) {
   Shape s = v.shape(), merged;
   while (s.rank() > region.rank() && s[0] == 1) s.erase(0);
   if (!broadcast(s, region, &merged) || (region.known() && !(merged == region))) {
-    value_error("indexing: a value of shape {} does not fit the region of shape {}", value.shape().str(), region.str());
+    value_error("indexing: a value of shape {} does not fit the region of shape {}",
+                value.shape().str(), region.str());
   }
   return broadcast_to(reshape(v, s), region);
 }
 
 Tensor set_basic(const Plan& p, const Tensor& value) {
   Region r = region_of(p, true);
-  Shape cut_shape = r.whole ? p.x.shape() : cut(Tensor::abstract(p.x.dtype(), p.x.shape()), r).shape();
+  Shape cut_shape =
+      r.whole ? p.x.shape() : cut(Tensor::abstract(p.x.dtype(), p.x.shape()), r).shape();
   Shape visible;
   int dim = 0;
   for (const Index& i : p.items) {
@@ -344,13 +354,14 @@ Tensor set_simple(const Tensor& x, std::span<const Index> index, const Tensor& v
     for (int d = 1; d < x.rank(); ++d) region.push_back(x.dim(d));
     Shape places = t.shape();
     places.push_back(1);
-    return call1(ops().scatter, {x, reshape(cast(t, DType::kInt64), places), fit_value(value, region, x)});
+    return call1(ops().scatter,
+                 {x, reshape(cast(t, DType::kInt64), places), fit_value(value, region, x)});
   }
   return {};
 }
 
-// Through a table of places: every element of x is numbered, the same index picks numbers, and the values
-// are scattered to them.
+// Through a table of places: every element of x is numbered, the same index picks numbers, and the
+// values are scattered to them.
 Tensor set_advanced(const Tensor& x, std::span<const Index> index, const Tensor& value) {
   if (!x.shape().known()) {
     value_error("indexing: assignment through positions needs known dims, got {}", x.describe());

@@ -1,6 +1,6 @@
 // NumPy indexing, x[…] and x[…] = v: positions, slices, new axes, an ellipsis, masks and tensors of
-// positions, mixed as NumPy mixes them. Made of ops, so that it is differentiated, recorded and compiled
-// like the rest.
+// positions, mixed as NumPy mixes them. Made of ops, so that it is differentiated, recorded and
+// compiled like the rest.
 #pragma once
 
 #include <limits>
@@ -34,8 +34,8 @@ struct Index {
 
 // x[index…]. IndexError for positions out of range, too many indices or a mask of another shape.
 Tensor get_item(const Tensor& x, std::span<const Index> index);
-// A tensor like x after x[index…] = value; value is broadcast and cast as NumPy does. Where places repeat,
-// the last value stays.
+// A tensor like x after x[index…] = value; value is broadcast and cast as NumPy does. Where places
+// repeat, the last value stays.
 Tensor set_item(const Tensor& x, std::span<const Index> index, const Tensor& value);
 
 }  // namespace mycel::runtime

@@ -1,12 +1,12 @@
 #include "train/callback.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "runtime/trace.h"
@@ -30,7 +30,8 @@ Print or_stdout(Print print) {
 }  // namespace
 
 double RunContext::loss() const {
-  if (outputs.empty() || !outputs[0]) fail(ErrorKind::kRuntime, "there is no loss before the first step");
+  if (outputs.empty() || !outputs[0])
+    fail(ErrorKind::kRuntime, "there is no loss before the first step");
   Tensor t = runtime::concrete(outputs[0], "loss");
   if (t.size() == 0) value_error("the loss is empty: {}", t.describe());
   double sum = 0;
@@ -38,7 +39,9 @@ double RunContext::loss() const {
   return sum / static_cast<double>(t.size());
 }
 
-Progress RunContext::progress() const { return {epoch > 0 ? epoch - 1 : 0, position, step, runtime::random_state()}; }
+Progress RunContext::progress() const {
+  return {epoch > 0 ? epoch - 1 : 0, position, step, runtime::random_state()};
+}
 
 const char* name_of(Moment m) {
   static constexpr const char* kNames[kMomentCount] = {
@@ -51,10 +54,10 @@ const char* name_of(Moment m) {
 void Callback::at(Moment m, RunContext& run) {
   using Method = void (Callback::*)(RunContext&);
   static constexpr Method kMethods[kMomentCount] = {
-      &Callback::on_train_begin,     &Callback::on_train_epoch_begin, &Callback::on_train_step_begin,
-      &Callback::on_train_step_end,  &Callback::on_train_epoch_end,   &Callback::on_train_end,
-      &Callback::on_eval_begin,      &Callback::on_eval_epoch_begin,  &Callback::on_eval_step_begin,
-      &Callback::on_eval_step_end,   &Callback::on_eval_epoch_end,    &Callback::on_eval_end};
+      &Callback::on_train_begin,    &Callback::on_train_epoch_begin, &Callback::on_train_step_begin,
+      &Callback::on_train_step_end, &Callback::on_train_epoch_end,   &Callback::on_train_end,
+      &Callback::on_eval_begin,     &Callback::on_eval_epoch_begin,  &Callback::on_eval_step_begin,
+      &Callback::on_eval_step_end,  &Callback::on_eval_epoch_end,    &Callback::on_eval_end};
   (this->*kMethods[static_cast<int>(m)])(run);
 }
 
@@ -63,16 +66,19 @@ void LambdaCallback::at(Moment m, RunContext& run) {
   if (it != functions_.end() && it->second) it->second(run);
 }
 
-LossMonitor::LossMonitor(int64_t every, Print print) : every_(every), print_(or_stdout(std::move(print))) {
+LossMonitor::LossMonitor(int64_t every, Print print)
+    : every_(every), print_(or_stdout(std::move(print))) {
   if (every < 1) value_error("LossMonitor: 'per_print_times' must be at least 1, got {}", every);
 }
 
 void LossMonitor::on_train_step_end(RunContext& run) {
   double loss = run.loss();
   if (!std::isfinite(loss)) {
-    value_error("epoch: {} step: {}: the loss is {}; training stops", run.epoch, run.position, loss);
+    value_error("epoch: {} step: {}: the loss is {}; training stops", run.epoch, run.position,
+                loss);
   }
-  if (run.step % every_ == 0) print_(fmt::format("epoch: {} step: {}, loss is {}", run.epoch, run.position, loss));
+  if (run.step % every_ == 0)
+    print_(fmt::format("epoch: {} step: {}, loss is {}", run.epoch, run.position, loss));
 }
 
 TimeMonitor::TimeMonitor(Print print) : print_(or_stdout(std::move(print))) {}
@@ -85,7 +91,8 @@ void TimeMonitor::on_train_epoch_begin(RunContext& run) {
 void TimeMonitor::on_train_epoch_end(RunContext& run) {
   double ms = (seconds_now() - began_) * 1e3;
   int64_t steps = std::max<int64_t>(1, run.step - first_step_);
-  print_(fmt::format("Train epoch time: {:.3f} ms, per step time: {:.3f} ms", ms, ms / static_cast<double>(steps)));
+  print_(fmt::format("Train epoch time: {:.3f} ms, per step time: {:.3f} ms", ms,
+                     ms / static_cast<double>(steps)));
 }
 
 void History::on_train_begin(RunContext&) {
@@ -100,7 +107,9 @@ void History::on_train_epoch_end(RunContext& run) {
 }
 
 ModelCheckpoint::ModelCheckpoint(std::string prefix, std::string folder, CheckpointConfig config)
-    : prefix_(std::move(prefix)), folder_(folder.empty() ? "." : std::move(folder)), config_(config) {
+    : prefix_(std::move(prefix)),
+      folder_(folder.empty() ? "." : std::move(folder)),
+      config_(config) {
   if (prefix_.empty() || prefix_.find('/') != prefix_.npos) {
     value_error("ModelCheckpoint: 'prefix' must be a file name's start, got '{}'", prefix_);
   }

@@ -1,5 +1,5 @@
-// Callbacks: code that runs between the steps of training and evaluation, and RunContext, what it sees and
-// may ask for. Built-in ones: monitors, checkpoints, early stopping, learning rates.
+// Callbacks: code that runs between the steps of training and evaluation, and RunContext, what it
+// sees and may ask for. Built-in ones: monitors, checkpoints, early stopping, learning rates.
 #pragma once
 
 #include <functional>
@@ -39,8 +39,18 @@ struct RunContext {
 
 // Moments in the order in which a run meets them.
 enum class Moment {
-  kTrainBegin, kTrainEpochBegin, kTrainStepBegin, kTrainStepEnd, kTrainEpochEnd, kTrainEnd,
-  kEvalBegin, kEvalEpochBegin, kEvalStepBegin, kEvalStepEnd, kEvalEpochEnd, kEvalEnd,
+  kTrainBegin,
+  kTrainEpochBegin,
+  kTrainStepBegin,
+  kTrainStepEnd,
+  kTrainEpochEnd,
+  kTrainEnd,
+  kEvalBegin,
+  kEvalEpochBegin,
+  kEvalStepBegin,
+  kEvalStepEnd,
+  kEvalEpochEnd,
+  kEvalEnd,
 };
 constexpr int kMomentCount = 12;
 // "on_train_begin", …
@@ -117,12 +127,13 @@ class History final : public Callback {
 };
 
 struct CheckpointConfig {
-  int64_t every_steps = 1;    // 0: not by steps
-  double every_seconds = 0;   // 0: not by time
-  int64_t keep = 5;           // the newest files that stay; 0: all
+  int64_t every_steps = 1;   // 0: not by steps
+  double every_seconds = 0;  // 0: not by time
+  int64_t keep = 5;          // the newest files that stay; 0: all
 };
 
-// Training checkpoints "<folder>/<prefix>-<epoch>_<position>.ckpt", by steps or time and at the end.
+// Training checkpoints "<folder>/<prefix>-<epoch>_<position>.ckpt", by steps or time and at the
+// end.
 class ModelCheckpoint final : public Callback {
  public:
   ModelCheckpoint(std::string prefix, std::string folder, CheckpointConfig config = {});
@@ -140,8 +151,8 @@ class ModelCheckpoint final : public Callback {
   int64_t last_step_ = -1;
 };
 
-// Whether a watched number gets better. `monitor`: "loss", or "eval_<metric>". mode: "min", "max", or
-// "auto": max for names with "acc", else min.
+// Whether a watched number gets better. `monitor`: "loss", or "eval_<metric>". mode: "min", "max",
+// or "auto": max for names with "acc", else min.
 class Watch {
  public:
   Watch(std::string owner, std::string monitor, const std::string& mode, double min_delta);
@@ -182,7 +193,8 @@ class EarlyStopping final : public Callback {
   NamedTensors best_weights_;
 };
 
-// Multiplies the learning rate by `factor` when the number has not become better for `patience` epochs.
+// Multiplies the learning rate by `factor` when the number has not become better for `patience`
+// epochs.
 class ReduceLROnPlateau final : public Callback {
  public:
   struct Options {
@@ -211,7 +223,8 @@ class LearningRateScheduler final : public Callback {
   std::function<double(double, int64_t)> f_;
 };
 
-// The learning rate of an optimizer that has one number for it. ValueError when it is a schedule or a list.
+// The learning rate of an optimizer that has one number for it. ValueError when it is a schedule or
+// a list.
 double learning_rate(const nn::Optimizer& optimizer);
 void set_learning_rate(nn::Optimizer& optimizer, double value);
 

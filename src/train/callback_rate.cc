@@ -1,10 +1,10 @@
 // Callbacks that look at how training goes: early stopping and learning rates.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "runtime/trace.h"
@@ -15,10 +15,12 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-bool bigger_is_better(const std::string& owner, const std::string& monitor, const std::string& mode) {
+bool bigger_is_better(const std::string& owner, const std::string& monitor,
+                      const std::string& mode) {
   if (mode == "max") return true;
   if (mode == "min") return false;
-  if (mode != "auto") value_error("{}: 'mode' must be \"auto\", \"min\" or \"max\", got '{}'", owner, mode);
+  if (mode != "auto")
+    value_error("{}: 'mode' must be \"auto\", \"min\" or \"max\", got '{}'", owner, mode);
   return monitor.find("acc") != monitor.npos;
 }
 
@@ -26,7 +28,8 @@ const nn::Parameter& rate_of(const nn::Optimizer& optimizer) {
   for (const auto& [name, p] : optimizer.own_parameters()) {
     if (name == "learning_rate" && p->value.rank() == 0) return p;
   }
-  throw UserError(ErrorKind::kValue, "the learning rate of this optimizer is a schedule, a list or one per group",
+  throw UserError(ErrorKind::kValue,
+                  "the learning rate of this optimizer is a schedule, a list or one per group",
                   "Callbacks that change it need an optimizer made with one number.");
 }
 
@@ -42,7 +45,8 @@ double learning_rate(const nn::Optimizer& optimizer) {
 }
 
 void set_learning_rate(nn::Optimizer& optimizer, double value) {
-  if (!(value >= 0) || !std::isfinite(value)) value_error("a learning rate must be finite and at least 0, got {}", value);
+  if (!(value >= 0) || !std::isfinite(value))
+    value_error("a learning rate must be finite and at least 0, got {}", value);
   rate_of(optimizer)->value = Tensor::scalar(DType::kFloat32, value);
 }
 
@@ -63,17 +67,22 @@ double Watch::value(const RunContext& run) const {
     if ("eval_" + name == monitor_) return value;
     known.push_back("eval_" + name);
   }
-  throw UserError(ErrorKind::kValue,
-                  fmt::format("{}: there is no '{}' to watch; there is {}", owner_, monitor_, fmt::join(known, ", ")),
-                  "Values that begin with eval_ come from Model.fit with a validation in each epoch.");
+  throw UserError(
+      ErrorKind::kValue,
+      fmt::format("{}: there is no '{}' to watch; there is {}", owner_, monitor_,
+                  fmt::join(known, ", ")),
+      "Values that begin with eval_ come from Model.fit with a validation in each epoch.");
 }
 
-bool Watch::better(double value) const { return max_ ? value - min_delta_ > best_ : value + min_delta_ < best_; }
+bool Watch::better(double value) const {
+  return max_ ? value - min_delta_ > best_ : value + min_delta_ < best_;
+}
 
 EarlyStopping::EarlyStopping(Options options)
     : options_(std::move(options)),
       watch_("EarlyStopping", options_.monitor, options_.mode, options_.min_delta) {
-  if (options_.patience < 0) value_error("EarlyStopping: 'patience' must not be negative, got {}", options_.patience);
+  if (options_.patience < 0)
+    value_error("EarlyStopping: 'patience' must not be negative, got {}", options_.patience);
 }
 
 void EarlyStopping::on_train_begin(RunContext&) {
@@ -95,7 +104,11 @@ void EarlyStopping::on_train_epoch_end(RunContext& run) {
   if (++waited_ < options_.patience) return;
   stopped_ = run.epoch;
   run.request_stop();
-  if (keep && !best_weights_.empty()) load_parameters(run.network->parameters(), {.file = "best weights", .tensors = best_weights_});
+  if (!keep || best_weights_.empty()) return;
+  Loaded best;
+  best.file = "best weights";
+  best.tensors = best_weights_;
+  load_parameters(run.network->parameters(), best);
 }
 
 void EarlyStopping::on_train_end(RunContext&) { best_weights_.clear(); }
@@ -128,7 +141,8 @@ void ReduceLROnPlateau::on_train_epoch_end(RunContext& run) {
   } else if (cooling_ == 0 && ++waited_ >= options_.patience) {
     nn::Optimizer& optimizer = optimizer_of("ReduceLROnPlateau", run);
     double now = learning_rate(optimizer);
-    if (now > options_.min_lr) set_learning_rate(optimizer, std::max(now * options_.factor, options_.min_lr));
+    if (now > options_.min_lr)
+      set_learning_rate(optimizer, std::max(now * options_.factor, options_.min_lr));
     cooling_ = options_.cooldown;
     waited_ = 0;
   }

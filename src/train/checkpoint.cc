@@ -1,12 +1,12 @@
 #include "train/checkpoint.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <charconv>
 #include <set>
 #include <unordered_map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "mycel/ops.h"
@@ -15,11 +15,12 @@
 namespace mycel::train {
 namespace {
 
-constexpr const char* kProgress = "mycel.progress";    // "epoch position step seed counter"
-constexpr const char* kExtra = "mycel.extra";  // names, one a line
+constexpr const char* kProgress = "mycel.progress";  // "epoch position step seed counter"
+constexpr const char* kExtra = "mycel.extra";        // names, one a line
 
 std::string format_progress(const Progress& p) {
-  return fmt::format("{} {} {} {} {}", p.epoch, p.position, p.step, p.random.seed, p.random.counter);
+  return fmt::format("{} {} {} {} {}", p.epoch, p.position, p.step, p.random.seed,
+                     p.random.counter);
 }
 
 Progress parse_progress(const std::string& text, const std::string& file) {
@@ -35,9 +36,12 @@ Progress parse_progress(const std::string& text, const std::string& file) {
     at = last ? next : next + 1;
   }
   for (int i = 0; i < 3; ++i) {
-    if (numbers[i] > INT64_MAX) value_error("{}: the state of the training run is malformed: '{}'", file, text);
+    if (numbers[i] > INT64_MAX)
+      value_error("{}: the state of the training run is malformed: '{}'", file, text);
   }
-  return {static_cast<int64_t>(numbers[0]), static_cast<int64_t>(numbers[1]), static_cast<int64_t>(numbers[2]),
+  return {static_cast<int64_t>(numbers[0]),
+          static_cast<int64_t>(numbers[1]),
+          static_cast<int64_t>(numbers[2]),
           {numbers[3], numbers[4]}};
 }
 
@@ -52,7 +56,8 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 bool same_kind(DType a, DType b) {
-  return a == b || (is_float(a) && is_float(b)) || (is_int(a) && is_int(b)) || (is_complex(a) && is_complex(b));
+  return a == b || (is_float(a) && is_float(b)) || (is_int(a) && is_int(b)) ||
+         (is_complex(a) && is_complex(b));
 }
 
 // "a, b, c and 4 more".
@@ -65,12 +70,15 @@ std::string listed(const std::vector<std::string>& names) {
 
 using Index = std::unordered_map<std::string, const Tensor*>;
 
-// What stands in front of the names in the file: the prefix with which every parameter has an entry, or "".
+// What stands in front of the names in the file: the prefix with which every parameter has an
+// entry, or "".
 std::string common_prefix(const std::vector<nn::Parameter>& into, const Index& entries) {
   if (into.empty()) return "";
   const std::string tail = "." + into[0]->name;
   for (const auto& [name, tensor] : entries) {
-    if (name.size() <= tail.size() || name.compare(name.size() - tail.size(), tail.size(), tail) != 0) continue;
+    if (name.size() <= tail.size() ||
+        name.compare(name.size() - tail.size(), tail.size(), tail) != 0)
+      continue;
     std::string prefix = name.substr(0, name.size() - tail.size() + 1);
     auto found = [&](const nn::Parameter& p) { return entries.count(prefix + p->name) > 0; };
     if (std::all_of(into.begin(), into.end(), found)) return prefix;
@@ -79,16 +87,18 @@ std::string common_prefix(const std::vector<nn::Parameter>& into, const Index& e
 }
 
 // The value that `p` takes from its entry.
-Tensor fitted(const nn::Parameter& p, const std::string& entry, const Tensor& value, const Loaded& from, bool strict) {
+Tensor fitted(const nn::Parameter& p, const std::string& entry, const Tensor& value,
+              const Loaded& from, bool strict) {
   const Tensor& now = p->value;
   if (!(value.shape() == now.shape())) {
-    value_error("{}: entry '{}' has shape {}; parameter '{}' has shape {}", from.file, entry, value.shape().str(),
-                p->name, now.shape().str());
+    value_error("{}: entry '{}' has shape {}; parameter '{}' has shape {}", from.file, entry,
+                value.shape().str(), p->name, now.shape().str());
   }
   if (value.dtype() == now.dtype()) return value;
   if (strict || !same_kind(value.dtype(), now.dtype())) {
-    value_error("{}: entry '{}' is {}; parameter '{}' is {}{}", from.file, entry, name_of(value.dtype()), p->name,
-                name_of(now.dtype()), strict ? ", and strict_load asks for the same type" : "");
+    value_error("{}: entry '{}' is {}; parameter '{}' is {}{}", from.file, entry,
+                name_of(value.dtype()), p->name, name_of(now.dtype()),
+                strict ? ", and strict_load asks for the same type" : "");
   }
   return ops::cast(value, now.dtype());
 }
@@ -99,7 +109,8 @@ void refuse_unmatched(const Loaded& from, const std::vector<std::string>& missin
   std::string text;
   if (!missing.empty()) text = fmt::format("there is no entry for parameters {}", listed(missing));
   if (!unused.empty()) {
-    text += fmt::format("{}there is no parameter for entries {}", text.empty() ? "" : "; ", listed(unused));
+    text += fmt::format("{}there is no parameter for entries {}", text.empty() ? "" : "; ",
+                        listed(unused));
   }
   throw UserError(ErrorKind::kValue, from.file + ": " + text, "partial=True loads what matches.");
 }
@@ -108,11 +119,13 @@ void refuse_unmatched(const Loaded& from, const std::vector<std::string>& missin
 
 NamedTensors entries_of(const std::vector<nn::Parameter>& parameters) {
   NamedTensors out;
-  for (const nn::Parameter& p : parameters) out.emplace_back(p->name, runtime::concrete(p->value, "save_checkpoint"));
+  for (const nn::Parameter& p : parameters)
+    out.emplace_back(p->name, runtime::concrete(p->value, "save_checkpoint"));
   return out;
 }
 
-void save_checkpoint(const std::string& path, const NamedTensors& tensors, const SaveOptions& options) {
+void save_checkpoint(const std::string& path, const NamedTensors& tensors,
+                     const SaveOptions& options) {
   std::set<std::string> names;
   for (const auto& [name, tensor] : tensors) {
     if (!names.insert(name).second) {
@@ -122,7 +135,8 @@ void save_checkpoint(const std::string& path, const NamedTensors& tensors, const
   }
   Checkpoint file{tensors, options.metadata};
   if (options.progress) file.metadata[kProgress] = format_progress(*options.progress);
-  if (!options.extra.empty()) file.metadata[kExtra] = fmt::format("{}", fmt::join(options.extra, "\n"));
+  if (!options.extra.empty())
+    file.metadata[kExtra] = fmt::format("{}", fmt::join(options.extra, "\n"));
   save_safetensors(path, file);
 }
 
@@ -132,7 +146,8 @@ Loaded load_checkpoint(const std::string& path) {
   out.file = path;
   out.tensors = std::move(file.tensors);
   out.metadata = std::move(file.metadata);
-  if (auto node = out.metadata.extract(kProgress)) out.progress = parse_progress(node.mapped(), path);
+  if (auto node = out.metadata.extract(kProgress))
+    out.progress = parse_progress(node.mapped(), path);
   if (auto node = out.metadata.extract(kExtra)) out.extra = lines_of(node.mapped());
   return out;
 }
@@ -143,7 +158,8 @@ std::vector<std::string> load_parameters(const std::vector<nn::Parameter>& into,
   for (const auto& [name, tensor] : from.tensors) entries.emplace(name, &tensor);
   auto known = [&](const nn::Parameter& p) { return entries.count(p->name) > 0; };
   std::string prefix;
-  if (!options.strict && std::none_of(into.begin(), into.end(), known)) prefix = common_prefix(into, entries);
+  if (!options.strict && std::none_of(into.begin(), into.end(), known))
+    prefix = common_prefix(into, entries);
   std::vector<std::string> missing, unused;
   std::set<std::string> used(from.extra.begin(), from.extra.end());
   std::vector<std::pair<nn::Parameter, Tensor>> changes;

@@ -1,6 +1,6 @@
-// Checkpoints: parameters, optimizer state and, for training, where the run stands, in one safetensors file
-// that is replaced atomically. A run that is killed and resumed from its last checkpoint computes the same
-// bits as one that was not.
+// Checkpoints: parameters, optimizer state and, for training, where the run stands, in one
+// safetensors file that is replaced atomically. A run that is killed and resumed from its last
+// checkpoint computes the same bits as one that was not.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct Loaded {
   std::string file;
   NamedTensors tensors;
   std::map<std::string, std::string> metadata;  // texts of whoever saved it
-  std::vector<std::string> extra;      // entries that are not the network's: optimizer state, numbers
-  std::optional<Progress> progress;             // of a training checkpoint
+  std::vector<std::string> extra;    // entries that are not the network's: optimizer state, numbers
+  std::optional<Progress> progress;  // of a training checkpoint
 };
 
 struct SaveOptions {
@@ -40,23 +40,25 @@ struct SaveOptions {
   std::map<std::string, std::string> metadata = {};
 };
 
-// Writes `path`. ValueError when two entries have one name; OSError for the file; the old file stays then.
-void save_checkpoint(const std::string& path, const NamedTensors& tensors, const SaveOptions& options = {});
-// ValueError naming file and entry when it is malformed (truncated, foreign, checksum); OSError when it
-// cannot be read.
+// Writes `path`. ValueError when two entries have one name; OSError for the file; the old file
+// stays then.
+void save_checkpoint(const std::string& path, const NamedTensors& tensors,
+                     const SaveOptions& options = {});
+// ValueError naming file and entry when it is malformed (truncated, foreign, checksum); OSError
+// when it cannot be read.
 Loaded load_checkpoint(const std::string& path);
 
 struct LoadOptions {
-  // Names and dtypes must be the same. Otherwise dtypes of a kind (two floats, two integers) are converted,
-  // and entries may have one common prefix in front of the parameters' names.
+  // Names and dtypes must be the same. Otherwise dtypes of a kind (two floats, two integers) are
+  // converted, and entries may have one common prefix in front of the parameters' names.
   bool strict = false;
-  // Parameters without an entry stay as they are, and entries without a parameter are left out; otherwise
-  // both are errors. Extra entries need no parameter in any case.
+  // Parameters without an entry stay as they are, and entries without a parameter are left out;
+  // otherwise both are errors. Extra entries need no parameter in any case.
   bool partial = false;
 };
 
-// Sets parameters by name; gives the names of those that got no value. ValueError naming file, entry and
-// shapes; nothing is changed then.
+// Sets parameters by name; gives the names of those that got no value. ValueError naming file,
+// entry and shapes; nothing is changed then.
 std::vector<std::string> load_parameters(const std::vector<nn::Parameter>& into, const Loaded& from,
                                          const LoadOptions& options = {});
 

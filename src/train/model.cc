@@ -1,11 +1,11 @@
 #include "train/model.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "nn/train_step.h"
@@ -41,7 +41,8 @@ class InterruptGuard {
   }
   void check(const RunContext& run) const {
     if (active_ && g_interrupted) {
-      fail(ErrorKind::kInterrupted, "training was interrupted after step {} (epoch {})", run.step, run.epoch);
+      fail(ErrorKind::kInterrupted, "training was interrupted after step {} (epoch {})", run.step,
+           run.epoch);
     }
   }
 
@@ -60,7 +61,8 @@ struct WithLoss final : nn::Cell {
   WithLoss(nn::CellPtr n, nn::CellPtr l) : network(std::move(n)), loss(std::move(l)) {}
   Tensors construct(nn::Inputs x) override {
     if (!loss) return network->run(x);
-    if (x.size() < 2) type_error("Model: with a loss a batch needs data and labels, got {} columns", x.size());
+    if (x.size() < 2)
+      type_error("Model: with a loss a batch needs data and labels, got {} columns", x.size());
     Tensors out = network->run(x.first(x.size() - 1));
     out.push_back(x.back());
     return loss->run(out);
@@ -94,8 +96,8 @@ bool Loop::train_epoch(data::Cursor& cursor) {
   }
 }
 
-void Loop::train(int64_t epochs, const data::DatasetPtr& dataset, const Progress& start, const Validation& validation,
-                 bool catch_interrupt) {
+void Loop::train(int64_t epochs, const data::DatasetPtr& dataset, const Progress& start,
+                 const Validation& validation, bool catch_interrupt) {
   InterruptGuard guard(catch_interrupt);
   struct Current {
     const InterruptGuard* before = g_guard;
@@ -162,13 +164,15 @@ Metrics Loop::eval(const data::DatasetPtr& dataset) {
   return run_.metrics;
 }
 
-Model::Model(nn::CellPtr network, nn::CellPtr loss, nn::OptimizerPtr optimizer, const std::vector<std::string>& metrics)
+Model::Model(nn::CellPtr network, nn::CellPtr loss, nn::OptimizerPtr optimizer,
+             const std::vector<std::string>& metrics)
     : network_(std::move(network)), loss_(std::move(loss)), optimizer_(std::move(optimizer)) {
   if (!network_) value_error("Model: there is no network");
   trained_ = std::make_shared<WithLoss>(network_, loss_);
   for (const std::string& name : metrics) {
     nn::MetricPtr metric = nn::make_metric(name);
-    metrics_.push_back({name, std::move(metric), std::string(nn::find_metric(name)->name) == "Loss"});
+    metrics_.push_back(
+        {name, std::move(metric), std::string(nn::find_metric(name)->name) == "Loss"});
   }
 }
 Model::~Model() = default;
@@ -177,13 +181,16 @@ void Model::train(int64_t epochs, const data::DatasetPtr& dataset, Callbacks cal
   start(epochs, dataset, {}, std::move(callbacks));
 }
 
-void Model::fit(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation, Callbacks callbacks) {
-  if (validation.every < 1) value_error("Model.fit: validation every {} epochs; expected at least 1", validation.every);
+void Model::fit(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation,
+                Callbacks callbacks) {
+  if (validation.every < 1)
+    value_error("Model.fit: validation every {} epochs; expected at least 1", validation.every);
   if (validation.dataset && metrics_.empty()) value_error("Model.fit: a validation needs metrics");
   start(epochs, dataset, validation, std::move(callbacks));
 }
 
-void Model::start(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation, Callbacks callbacks) {
+void Model::start(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation,
+                  Callbacks callbacks) {
   if (!optimizer_) fail(ErrorKind::kRuntime, "Model.train: there is no optimizer");
   if (!dataset) value_error("Model.train: there is no dataset");
   if (epochs < 1) value_error("Model.train: epochs must be at least 1, got {}", epochs);
@@ -242,11 +249,14 @@ void Model::set_train(bool training) {
   if (loss_) loss_->set_train(training);
 }
 
-Tensors Model::train_step(const Tensors& batch) { return nn::train_step(*trained_, *optimizer_, batch); }
+Tensors Model::train_step(const Tensors& batch) {
+  return nn::train_step(*trained_, *optimizer_, batch);
+}
 
 Tensors Model::eval_step(const Tensors& batch) {
   if (!loss_) return network_->run(batch);
-  if (batch.size() < 2) type_error("Model: with a loss a batch needs data and labels, got {} columns", batch.size());
+  if (batch.size() < 2)
+    type_error("Model: with a loss a batch needs data and labels, got {} columns", batch.size());
   Tensors out = network_->run(nn::Inputs(batch).first(batch.size() - 1));
   out.push_back(batch.back());
   Tensor loss = loss_->run(out).at(0);

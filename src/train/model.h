@@ -1,6 +1,6 @@
-// Training and evaluation: Loop runs the epochs of a Program (steps, metrics) with callbacks; Model is the
-// program of a C++ network, its loss, optimizer and metrics. The Python front runs its own program through
-// the same Loop.
+// Training and evaluation: Loop runs the epochs of a Program (steps, metrics) with callbacks; Model
+// is the program of a C++ network, its loss, optimizer and metrics. The Python front runs its own
+// program through the same Loop.
 #pragma once
 
 #include <memory>
@@ -32,16 +32,16 @@ class Program {
 
 struct Validation {
   data::DatasetPtr dataset;
-  int64_t every = 1;               // epochs
-  std::vector<int64_t> at = {};    // these epochs instead, when not empty
+  int64_t every = 1;             // epochs
+  std::vector<int64_t> at = {};  // these epochs instead, when not empty
 };
 
 class Loop {
  public:
   Loop(Program& program, Callbacks callbacks, RunContext& run)
       : program_(program), callbacks_(std::move(callbacks)), run_(run) {}
-  // Trains until `epochs` epochs are complete, from `start`. Ctrl-C ends it after the current step with an
-  // error of kind kInterrupted when `catch_interrupt`.
+  // Trains until `epochs` epochs are complete, from `start`. Ctrl-C ends it after the current step
+  // with an error of kind kInterrupted when `catch_interrupt`.
   void train(int64_t epochs, const data::DatasetPtr& dataset, const Progress& start = {},
              const Validation& validation = {}, bool catch_interrupt = true);
   Metrics eval(const data::DatasetPtr& dataset);
@@ -57,8 +57,9 @@ class Loop {
 
 class Model final : public Program {
  public:
-  // `metrics`: short or class names ("acc", "loss"). `loss` gets (the network's results…, labels); none: the
-  // network gives the loss itself. With a loss the last column of a dataset is the labels.
+  // `metrics`: short or class names ("acc", "loss"). `loss` gets (the network's results…, labels);
+  // none: the network gives the loss itself. With a loss the last column of a dataset is the
+  // labels.
   Model(nn::CellPtr network, nn::CellPtr loss = {}, nn::OptimizerPtr optimizer = {},
         const std::vector<std::string>& metrics = {});
   ~Model() override;
@@ -66,11 +67,13 @@ class Model final : public Program {
   // RuntimeError without an optimizer; ValueError for an empty dataset or epochs < 1.
   void train(int64_t epochs, const data::DatasetPtr& dataset, Callbacks callbacks = {});
   // With an evaluation every `validation.every` epochs.
-  void fit(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation, Callbacks callbacks = {});
+  void fit(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation,
+           Callbacks callbacks = {});
   Metrics eval(const data::DatasetPtr& dataset, Callbacks callbacks = {});
   Tensors predict(const Tensors& inputs);
 
-  // Loads a training checkpoint: the next train() or fit() goes on where it was saved, on the same dataset.
+  // Loads a training checkpoint: the next train() or fit() goes on where it was saved, on the same
+  // dataset.
   void resume(const std::string& path);
   // Writes one, as ModelCheckpoint does.
   void save(const std::string& path) const;
@@ -89,7 +92,8 @@ class Model final : public Program {
     nn::MetricPtr metric;
     bool of_loss;
   };
-  void start(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation, Callbacks callbacks);
+  void start(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation,
+             Callbacks callbacks);
   nn::CellPtr network_, loss_, trained_;
   nn::OptimizerPtr optimizer_;
   std::vector<Named> metrics_;

@@ -150,3 +150,50 @@ def test_dtype_conversions():
     assert ms.dtype_to_pytype(ms.uint8) is int
     assert ms.float32 in ms.number and ms.int8 not in ms.float_
     assert ms.float32 != "float32" and ms.half is ms.float16
+
+
+def test_published_argument_orders():
+    hot = ops.one_hot(Tensor([0, 2]), 3, Tensor(1.0), Tensor(0.0), -1)
+    np.testing.assert_array_equal(hot.asnumpy(), np.eye(3)[[0, 2]])
+    np.testing.assert_array_equal(
+        ops.OneHot()(Tensor([0, 2]), 3, Tensor(1.0), Tensor(0.0)).asnumpy(), hot.asnumpy()
+    )
+    index = Tensor([[0, 0], [1, 0]])
+    want = np.take_along_axis(X.asnumpy(), index.asnumpy(), 1)
+    np.testing.assert_array_equal(ops.gather_elements(X, 1, index).asnumpy(), want)
+    np.testing.assert_array_equal(ops.GatherD()(X, 1, index).asnumpy(), want)
+    np.testing.assert_array_equal(ops.clip(X, max=2).asnumpy(), X.asnumpy().clip(None, 2))
+    np.testing.assert_array_equal(ops.index_select(X, 0, Tensor([1])).asnumpy(), X.asnumpy()[[1]])
+    signature = "(indices, depth, on_value, off_value, axis=-1)"
+    assert str(inspect.signature(ops.one_hot)) == signature
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: ops.rand(2, 3),
+        lambda: ops.randn(2, 3),
+        lambda: ops.uniform((2, 3), 1.0, 2.0),
+        lambda: ops.normal((2, 3), 0.0, 1.0, seed=3),
+        lambda: ops.gamma((2, 3), 1.0, 2.0),
+        lambda: ops.StandardNormal()((2, 3)),
+        lambda: ops.dropout(ops.ones((2, 3)), 0.5),
+    ],
+)
+def test_random_numbers_follow_the_seed(draw):
+    ms.set_seed(5)
+    first, second = draw().asnumpy(), draw().asnumpy()
+    ms.set_seed(5)
+    again = draw().asnumpy()
+    assert first.shape == (2, 3)
+    np.testing.assert_array_equal(first, again)
+    assert first.tolist() != second.tolist() or ((first == 0) | (first == 2)).all()
+
+
+def test_compiled_functions_draw_afresh():
+    f = ms.jit(lambda: ops.rand(4))
+    ms.set_seed(1)
+    a, b = f().asnumpy(), f().asnumpy()
+    assert a.tolist() != b.tolist()
+    ms.set_seed(1)
+    np.testing.assert_array_equal(a, ops.rand(4).asnumpy())

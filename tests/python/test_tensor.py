@@ -124,6 +124,7 @@ def test_repr_and_str():
         repr(Tensor([[1, 2], [3, 4]]))
         == "Tensor(shape=[2, 2], dtype=Int64, value=\n[[1, 2],\n [3, 4]])"
     )
+    assert repr(Tensor([0.25, 0.0])) == "Tensor(shape=[2], dtype=Float32, value= [0.25, 0.  ])"
     assert repr(Tensor([True, False])) == "Tensor(shape=[2], dtype=Bool, value= [ True, False])"
     assert repr(ms.float32) == "mycel.float32" and str(ms.uint8) == "UInt8"
     assert str(Tensor(np.arange(6.0).reshape(2, 3))) == str(np.arange(6.0).reshape(2, 3))

@@ -115,6 +115,16 @@ class Parameter(ParameterBase):
             raise TypeError(f"Parameter: 'stage' must be an int of at least 0, got {stage!r}")
         self.pipeline_stages = [*self.pipeline_stages, stage]
 
+    @entry
+    def set_param_ps(self, init_in_server=False):
+        """Refused: parameters live in the processes that train, not on servers."""
+        raise NotImplementedError("Parameter.set_param_ps: there are no parameter servers here")
+
+    @entry
+    def set_param_fl(self, push_to_server=False, pull_from_server=False, requires_aggr=True):
+        """Refused: parameters are not exchanged with federated servers."""
+        raise NotImplementedError("Parameter.set_param_fl: there are no federated servers here")
+
     def __repr__(self):
         return (
             f"Parameter (name={self.name}, shape={self.shape}, dtype={self.dtype}, "

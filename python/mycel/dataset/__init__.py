@@ -1,4 +1,4 @@
-"""Input pipelines: datasets from arrays and Python objects, and what can be done with their rows."""
+"""Input pipelines: datasets from arrays and Python objects, and operators on rows."""
 
 from mycel.dataset.datasets import (
     Dataset,

@@ -1,5 +1,5 @@
-"""Dataset classes. Rows are read, shuffled and batched by the C++ pipeline; Python gives sources and
-functions."""
+"""Dataset classes. Rows are read, shuffled and batched by the C++ pipeline; Python gives sources
+and functions."""
 
 import inspect
 
@@ -50,7 +50,9 @@ def _array(value):
         return value
     array = np.asarray(value)
     if array.dtype.kind not in "biufc":
-        raise TypeError(f"dataset: a row holds {type(value).__name__}; numbers and arrays are supported")
+        raise TypeError(
+            f"dataset: a row holds {type(value).__name__}; numbers and arrays are supported"
+        )
     return np.ascontiguousarray(array) if array.ndim else array
 
 
@@ -59,8 +61,8 @@ def _row(values):
 
 
 class Dataset:
-    """Rows of named columns. Operators give new datasets; the order of rows depends on the seed and the
-    number of the epoch alone."""
+    """Rows of named columns. Operators give new datasets; the order of rows depends on the seed
+    and the number of the epoch alone."""
 
     def __init__(self, pipeline):
         self._pipeline = pipeline
@@ -69,14 +71,24 @@ class Dataset:
     def _next(self, pipeline):
         return Dataset(pipeline)
 
-    # -- operators ----------------------------------------------------------------------------------
+    # -- operators ----------------------------------------
 
     @entry
-    def batch(self, batch_size, drop_remainder=False, num_parallel_workers=None, per_batch_map=None,
-              input_columns=None, output_columns=None, column_order=None, pad_info=None,
-              python_multiprocessing=False, max_rowsize=16):  # fmt: skip
-        """batch_size rows stacked along a new first dim. drop_remainder: leaves out a last, smaller batch.
-        num_parallel_workers: rows are read on one thread, so only None or 1."""
+    def batch(
+        self,
+        batch_size,
+        drop_remainder=False,
+        num_parallel_workers=None,
+        per_batch_map=None,
+        input_columns=None,
+        output_columns=None,
+        column_order=None,
+        pad_info=None,
+        python_multiprocessing=False,
+        max_rowsize=16,
+    ):
+        """batch_size rows stacked along a new first dim. drop_remainder: leaves out a last,
+        smaller batch. num_parallel_workers: rows are read on one thread, so only None or 1."""
         _refuse(
             "batch",
             num_parallel_workers=(num_parallel_workers, (None, 1)),
@@ -93,8 +105,9 @@ class Dataset:
 
     @entry
     def shuffle(self, buffer_size):
-        """Another order of the rows in each epoch, from the seed of mycel.set_seed (0 without one). Rows
-        with numbers are permuted as a whole; a stream is drawn from windows of buffer_size rows."""
+        """Another order of the rows in each epoch, from the seed of mycel.set_seed (0 without
+        one). Rows with numbers are permuted as a whole; a stream is drawn from windows of
+        buffer_size rows."""
         size = _count(buffer_size, "shuffle: 'buffer_size'", 2)
         return self._next(self._pipeline.shuffle(size, _seed()))
 
@@ -102,7 +115,9 @@ class Dataset:
     def repeat(self, count=None):
         """The rows `count` times an epoch."""
         if count is None or count == -1:
-            raise NotImplementedError("repeat: a dataset without an end is not supported; give a count")
+            raise NotImplementedError(
+                "repeat: a dataset without an end is not supported; give a count"
+            )
         return self._next(self._pipeline.repeat(_count(count, "repeat: 'count'")))
 
     @entry
@@ -123,11 +138,21 @@ class Dataset:
         return self._next(self._pipeline.project(_names(columns, "project: 'columns'")))
 
     @entry
-    def map(self, operations, input_columns=None, output_columns=None, column_order=None,
-            num_parallel_workers=None, python_multiprocessing=False, cache=None, callbacks=None,
-            max_rowsize=16, offload=None):  # fmt: skip
-        """Applies functions, one after the other, to columns (all by default) as NumPy arrays; the results
-        take their place, named output_columns."""
+    def map(
+        self,
+        operations,
+        input_columns=None,
+        output_columns=None,
+        column_order=None,
+        num_parallel_workers=None,
+        python_multiprocessing=False,
+        cache=None,
+        callbacks=None,
+        max_rowsize=16,
+        offload=None,
+    ):
+        """Applies functions, one after the other, to columns (all by default) as NumPy arrays; the
+        results take their place, named output_columns."""
         _refuse(
             "map",
             column_order=(column_order, (None,)),
@@ -149,10 +174,13 @@ class Dataset:
                 values = made if isinstance(made, tuple) else (made,)
             return [_array(v) for v in values]
 
-        names = _names(input_columns, "map: 'input_columns'"), _names(output_columns, "map: 'output_columns'")
+        names = (
+            _names(input_columns, "map: 'input_columns'"),
+            _names(output_columns, "map: 'output_columns'"),
+        )
         return self._next(self._pipeline.map(run, *names))
 
-    # -- rows ---------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------
 
     def _rows(self, num_epochs, convert):
         epochs = iter(int, 1) if num_epochs == -1 else range(num_epochs)
@@ -166,8 +194,8 @@ class Dataset:
 
     @entry
     def create_tuple_iterator(self, columns=None, num_epochs=-1, output_numpy=False, do_copy=True):
-        """An iterator over rows as lists of Tensors, or of arrays with output_numpy. Each iterator gives one
-        epoch, or num_epochs of them."""
+        """An iterator over rows as lists of Tensors, or of arrays with output_numpy. Each iterator
+        gives one epoch, or num_epochs of them."""
         dataset = self if columns is None else self.project(columns)
         one = (lambda t: t.asnumpy()) if output_numpy else (lambda t: t)
         return dataset._rows(_epochs(num_epochs), lambda row: [one(t) for t in row])
@@ -185,7 +213,7 @@ class Dataset:
     def __len__(self):
         return self.get_dataset_size()
 
-    # -- facts --------------------------------------------------------------------------------------
+    # -- facts ----------------------------------------
 
     @entry
     def get_dataset_size(self):
@@ -253,7 +281,9 @@ def _limited(pipeline, num_samples, owner):
     return pipeline.take(_count(num_samples, f"{owner}: 'num_samples'"))
 
 
-def _finish(owner, pipeline, num_samples, shuffle, num_parallel_workers, sampler, num_shards, shard_id):
+def _finish(
+    owner, pipeline, num_samples, shuffle, num_parallel_workers, sampler, num_shards, shard_id
+):
     _refuse(
         owner,
         num_parallel_workers=(num_parallel_workers, (1, None)),
@@ -267,50 +297,83 @@ def _finish(owner, pipeline, num_samples, shuffle, num_parallel_workers, sampler
 class NumpySlicesDataset(MappableDataset):
     """Rows are slices of arrays along their first dim.
 
-    data: an array or list, a tuple of them, or a dict from column to them. column_names: names of the
-    columns ("column_0", … without). num_samples: at most so many rows. shuffle: a new order in each epoch
-    when True (None: not shuffled).
+    data: an array or list, a tuple of them, or a dict from column to them. column_names: names
+    of the columns ("column_0", … without). num_samples: at most so many rows. shuffle: a new
+    order in each epoch when True (None: not shuffled).
     """
 
     @entry
-    def __init__(self, data, column_names=None, num_samples=None, num_parallel_workers=1, shuffle=None,
-                 sampler=None, num_shards=None, shard_id=None):  # fmt: skip
+    def __init__(
+        self,
+        data,
+        column_names=None,
+        num_samples=None,
+        num_parallel_workers=1,
+        shuffle=None,
+        sampler=None,
+        num_shards=None,
+        shard_id=None,
+    ):
         names = _names(column_names, "NumpySlicesDataset: 'column_names'")
         if isinstance(data, dict):
             if names:
-                raise ValueError("NumpySlicesDataset: a dict has names already; leave column_names out")
+                raise ValueError(
+                    "NumpySlicesDataset: a dict has names already; leave column_names out"
+                )
             names, arrays = list(data), list(data.values())
         else:
             arrays = list(data) if isinstance(data, tuple) else [data]
             names = names or [f"column_{i}" for i in range(len(arrays))]
         if len(names) != len(arrays):
-            raise ValueError(f"NumpySlicesDataset: {len(arrays)} columns and {len(names)} names were given")
+            raise ValueError(
+                f"NumpySlicesDataset: {len(arrays)} columns and {len(names)} names were given"
+            )
         pipeline = _data.tensors([(n, _array(a)) for n, a in zip(names, arrays)])
         super().__init__(
-            _finish("NumpySlicesDataset", pipeline, num_samples, shuffle, num_parallel_workers, sampler,
-                    num_shards, shard_id)
-        )  # fmt: skip
+            _finish(
+                "NumpySlicesDataset",
+                pipeline,
+                num_samples,
+                shuffle,
+                num_parallel_workers,
+                sampler,
+                num_shards,
+                shard_id,
+            )
+        )
 
 
 class GeneratorDataset(MappableDataset):
-    """Rows from Python: an object with __getitem__ and __len__, an iterable, or a function that gives an
-    iterator. Rows are read on this thread.
+    """Rows from Python: an object with __getitem__ and __len__, an iterable, or a function that
+    gives an iterator. Rows are read on this thread.
 
-    column_names: names of the values of a row. shuffle: a new order in each epoch when True; the source
-    needs __getitem__ then (None: not shuffled). num_samples: at most so many rows.
+    column_names: names of the values of a row. shuffle: a new order in each epoch when True;
+    the source needs __getitem__ then (None: not shuffled). num_samples: at most so many rows.
     """
 
     @entry
-    def __init__(self, source, column_names=None, column_types=None, schema=None, num_samples=None,
-                 num_parallel_workers=1, shuffle=None, sampler=None, num_shards=None, shard_id=None,
-                 python_multiprocessing=True, max_rowsize=6):  # fmt: skip
+    def __init__(
+        self,
+        source,
+        column_names=None,
+        column_types=None,
+        schema=None,
+        num_samples=None,
+        num_parallel_workers=1,
+        shuffle=None,
+        sampler=None,
+        num_shards=None,
+        shard_id=None,
+        python_multiprocessing=True,
+        max_rowsize=6,
+    ):
         _refuse(
             "GeneratorDataset",
             column_types=(column_types, (None,)),
             schema=(schema, (None,)),
             max_rowsize=(max_rowsize, (6,)),
         )
-        # With one worker there are no processes to choose: True, the published default, changes nothing.
+        # With one worker there are no processes to choose: either value is the same.
         if not isinstance(python_multiprocessing, bool):
             raise TypeError("GeneratorDataset: 'python_multiprocessing' must be True or False")
         names = _names(column_names, "GeneratorDataset: 'column_names'")
@@ -318,9 +381,17 @@ class GeneratorDataset(MappableDataset):
             raise ValueError("GeneratorDataset: 'column_names' must name the values of a row")
         pipeline = self._pipeline_of(source, names, shuffle)
         super().__init__(
-            _finish("GeneratorDataset", pipeline, num_samples, shuffle, num_parallel_workers, sampler,
-                    num_shards, shard_id)
-        )  # fmt: skip
+            _finish(
+                "GeneratorDataset",
+                pipeline,
+                num_samples,
+                shuffle,
+                num_parallel_workers,
+                sampler,
+                num_shards,
+                shard_id,
+            )
+        )
 
     @staticmethod
     def _pipeline_of(source, names, shuffle):
@@ -330,31 +401,35 @@ class GeneratorDataset(MappableDataset):
         if hasattr(source, "__getitem__") and length > 0:
             return _data.rows(lambda i: _row(source[i]), length, names)
         if shuffle:
-            raise ValueError("GeneratorDataset: shuffle=True needs a source with __getitem__ and __len__")
+            raise ValueError(
+                "GeneratorDataset: shuffle=True needs a source with __getitem__ and __len__"
+            )
         if inspect.isgenerator(source) or hasattr(source, "__next__"):
             raise TypeError(
-                "GeneratorDataset: an iterator gives its rows only once\n  Give the function that makes it."
+                "GeneratorDataset: an iterator gives its rows only once"
+                "\n  Give the function that makes it."
             )
         if callable(source) and not hasattr(source, "__iter__"):
             return _data.stream(lambda: map(_row, iter(source())), length, names)
         if hasattr(source, "__iter__"):
             return _data.stream(lambda: map(_row, iter(source)), length, names)
         raise TypeError(
-            "GeneratorDataset: 'source' must have __getitem__ and __len__, be iterable or be a function "
-            f"that gives an iterator, got {type(source).__name__}"
+            "GeneratorDataset: 'source' needs __getitem__ and __len__, or is iterable, or is a "
+            f"function that gives an iterator, got {type(source).__name__}"
         )
 
 
 @entry
 def digits(dataset_dir=None, usage="all", shuffle=None, num_samples=None):
-    """The bundled handwritten digits: columns "image", float32 (1, 8, 8) from 0 to 1, and "label", int32.
+    """The bundled handwritten digits: columns "image", float32 (1, 8, 8) from 0 to 1, and "label",
+    int32.
 
-    dataset_dir: the file or its folder instead of the bundled one. usage: "train" (the first 1,500),
-    "test" (the other 297) or "all". shuffle: a new order in each epoch when True.
+    dataset_dir: the file or its folder instead of the bundled one. usage: "train" (the first
+    1,500), "test" (the other 297) or "all". shuffle: a new order in each epoch when True.
     """
     parts = {"all": slice(None), "train": slice(1500), "test": slice(1500, None)}
     if usage not in parts:
-        raise ValueError(f"digits: 'usage' must be \"train\", \"test\" or \"all\", got {usage!r}")
+        raise ValueError(f'digits: \'usage\' must be "train", "test" or "all", got {usage!r}')
     images, labels = _data.digits("" if dataset_dir is None else str(dataset_dir))
     data = {
         "image": images.asnumpy()[parts[usage], None].astype(np.float32) / 16,

@@ -1,4 +1,4 @@
-"""The long way of a call: casts, hooks, custom gradients, recomputation, paths in messages."""
+"""The long way of a call: casts, hooks, custom gradients, recomputation, and the path in messages."""
 
 import itertools
 
@@ -17,10 +17,10 @@ class Handle:
 
     def remove(self):
         """Takes the hook away; a second call does nothing."""
-        from mycel.nn import _compile
+        if self._hooks.pop(self._key, None) is not None:
+            from mycel.nn import _compile
 
-        self._hooks.pop(self._key, None)
-        _compile.changed()
+            _compile.changed()
 
 
 def register(cell, kind, hook_fn):
@@ -61,8 +61,7 @@ def _check_inputs(cell, args):
         same = isinstance(got, Tensor) and want.dtype == got.dtype and want.ndim == got.ndim
         if not same or any(w not in (-1, None, g) for w, g in zip(want.shape, got.shape)):
             raise ValueError(
-                f"{cell.cls_name}: set_inputs declared input {i} as {want.dtype}{want.shape}, "
-                f"got {got!r}"
+                f"{cell.cls_name}: set_inputs declared input {i} as {want.dtype}{want.shape}, got {got!r}"
             )
 
 

@@ -171,7 +171,7 @@ class Optimizer(Cell):
 
     @entry
     def get_lr_parameter(self, param):
-        """The Parameter or schedule that sets the learning rate of a Parameter or a list of them."""
+        """The Parameter or schedule that sets the rate of a Parameter; a list for a list."""
         if not isinstance(param, Parameter):
             if not isinstance(param, (list, tuple)):
                 raise TypeError(

@@ -5,11 +5,11 @@ Functions come straight from the op records (`ops.add`), classes from the record
 for; `dir(mycel.ops)` lists all."""
 
 from mycel import _mycel
-from mycel.ops import _published, composite, primitive
+from mycel.ops import _orders, _published, composite, primitive
 from mycel.ops._published import *
 from mycel.ops._random import *
-from mycel.ops._values import *
 from mycel.ops._transforms import GradOperation, grad, grad_all, jvp, value_and_grad, vjp
+from mycel.ops._values import *
 from mycel.ops.composite import *
 from mycel.ops.primitive import (
     Primitive,
@@ -17,6 +17,8 @@ from mycel.ops.primitive import (
     PrimitiveWithInfer,
     prim_attr_register,
 )
+
+globals().update(_orders.made())
 
 _functions = {}  # public function name -> record
 for _record, _, _, _alias, _internal in _mycel.records():

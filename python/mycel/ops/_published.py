@@ -382,7 +382,7 @@ def while_loop(cond_func, loop_func, init_val):
     return unflatten(key, iter(results))
 
 
-# -- overflow ---------------------------------------------------------------------------------------
+# -- overflow --------------------------------------------------------------------------------------
 
 
 class FloatStatus(Primitive):
@@ -394,7 +394,7 @@ class FloatStatus(Primitive):
 
 
 class _NoStatusFlag(Primitive):
-    """The overflow flag of Ascend devices, which CPUs do not have: use FloatStatus on the values."""
+    """The overflow flag of Ascend devices, which CPUs do not have: use FloatStatus on values."""
 
     def __init__(self):
         raise NotImplementedError(
@@ -415,7 +415,7 @@ class NPUGetFloatStatus(_NoStatusFlag):
     __doc__ = _NoStatusFlag.__doc__
 
 
-# -- older names ------------------------------------------------------------------------------------
+# -- older names -----------------------------------------------------------------------------------
 
 
 def _extreme(name):

@@ -231,14 +231,14 @@ def randint(low, high, size, seed=None, *, dtype=None):
 
 @entry
 def randint_like(input, low, high, seed=None, *, dtype=None):  # noqa: A002
-    """Uniform integers in [low, high) in the shape of input, and its dtype unless another is given."""
+    """Uniform integers in [low, high) in the shape of input, of its dtype or another one given."""
     return randint(low, high, input.shape, seed, dtype=input.dtype if dtype is None else dtype)
 
 
 @entry
 def gumbel_softmax(logits, tau=1.0, hard=False, dim=-1):
-    """Differentiable samples of a categorical distribution: softmax((logits + Gumbel noise) / tau). With
-    hard, one-hot results whose gradient is that of the soft ones."""
+    """Differentiable samples of a categorical distribution: softmax((logits + Gumbel noise) / tau).
+    With hard, one-hot results whose gradient is that of the soft ones."""
     from mycel import ops
 
     if tau <= 0:

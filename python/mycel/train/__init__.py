@@ -2,10 +2,11 @@
 
 from mycel.nn import metrics as _metrics
 from mycel.nn.metrics import *
-from mycel.train import callback, loss_scale_manager, serialization
+from mycel.train import callback, loss_scale_manager, model_checkpoint, serialization
 from mycel.train.callback import *
 from mycel.train.loss_scale_manager import *
 from mycel.train.model import Model, build_train_network
+from mycel.train.model_checkpoint import *
 from mycel.train.serialization import *
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "build_train_network",
     *callback.__all__,
     *loss_scale_manager.__all__,
+    *model_checkpoint.__all__,
     *serialization.__all__,
     *_metrics.__all__,
 ]

@@ -26,7 +26,9 @@ class FixedLossScaleManager(LossScaleManager):
     @entry
     def __init__(self, loss_scale=128.0, drop_overflow_update=True):
         if not isinstance(loss_scale, (int, float)) or loss_scale < 1:
-            raise ValueError(f"FixedLossScaleManager: 'loss_scale' must be at least 1, got {loss_scale!r}")
+            raise ValueError(
+                f"FixedLossScaleManager: 'loss_scale' must be at least 1, got {loss_scale!r}"
+            )
         self._loss_scale = float(loss_scale)
         self._drop_overflow_update = bool(drop_overflow_update)
 
@@ -47,8 +49,8 @@ class FixedLossScaleManager(LossScaleManager):
 
 
 class DynamicLossScaleManager(LossScaleManager):
-    """A scale that is divided by scale_factor on overflow and multiplied by it after scale_window steps
-    without."""
+    """A scale that is divided by scale_factor on overflow and multiplied by it after scale_window
+    steps without."""
 
     @entry
     def __init__(self, init_loss_scale=2**24, scale_factor=2, scale_window=2000):

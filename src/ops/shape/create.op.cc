@@ -1,4 +1,5 @@
 // Tensors made from attributes alone, or from the type of an operand.
+#include "ir/adjoint.h"
 #include "ir/expansion.h"
 #include "ir/loop_rule.h"
 #include "ir/type_rule.h"
@@ -20,7 +21,6 @@ using loops::Val;
 namespace {
 
 constexpr const char* kNoOperand = "it has no operand to differentiate";
-constexpr const char* kValueUnused = "the result does not depend on the operand's values";
 
 // A shape attribute in which every entry must be a size.
 Shape shape_attr(TypeRuleCtx& c, std::string_view name) {
@@ -142,7 +142,7 @@ constexpr OpDef kZerosLike = check({
     .attr = {"dtype: dtype? = None"},
     .type = like_type,
     .shard = "... -> ... : like",
-    .grad = no_gradient(kValueUnused),
+    .grad = [](ir::Adjoint&) {},
     .loops = [](LoopCtx& c) { fill_loops(c, 0); },
     .cases = "dtype = None float16 int64",
     .primitive = "ZerosLike()",
@@ -155,7 +155,7 @@ constexpr OpDef kOnesLike = check({
     .attr = {"dtype: dtype? = None"},
     .type = like_type,
     .shard = "... -> ... : like",
-    .grad = no_gradient(kValueUnused),
+    .grad = [](ir::Adjoint&) {},
     .loops = [](LoopCtx& c) { fill_loops(c, 1); },
     .cases = "dtype = None float16 int64",
     .primitive = "OnesLike()",
@@ -168,7 +168,7 @@ constexpr OpDef kFullLike = check({
     .attr = {"fill_value: float", "dtype: dtype? = None"},
     .type = like_type,
     .shard = "... -> ... : like",
-    .grad = no_gradient(kValueUnused),
+    .grad = [](ir::Adjoint&) {},
     .loops = [](LoopCtx& c) { fill_loops(c, c.attrs.real("fill_value")); },
     .cases = "fill_value = 2.5; dtype = None float16 int64",
     .primitive = "Fills(fill_value)",

@@ -57,15 +57,27 @@ void copy_row(const T* src, int64_t src_step, T* dst, int64_t dst_step, int64_t 
   }
 }
 
-// Transposes a tile: n rows of the destination, each read with a stride.
+// Transposes a tile: `rows` rows of the destination, n long, each read with a stride. Square blocks of one
+// cache line go through a buffer, so that every line of the source is read once even when the stride is a
+// power of two and lines fall into the same cache set.
 template <typename T>
 void copy_tile(const T* src, int64_t row_src, T* dst, int64_t row_dst, int64_t rows, int64_t n) {
-  for (int64_t start = 0; start < n; start += kTile) {
-    int64_t stop = std::min(n, start + kTile);
-    for (int64_t r = 0; r < rows; ++r) {
-      const T* from = src + r;
-      T* to = dst + r * row_dst;
-      for (int64_t i = start; i < stop; ++i) to[i] = from[i * row_src];
+  constexpr int64_t kBlock = sizeof(T) >= 16 ? 4 : 64 / sizeof(T) > 16 ? 16 : 64 / sizeof(T);
+  for (int64_t i0 = 0; i0 < n; i0 += kBlock) {
+    for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
+      const T* from = src + i0 * row_src + r0;
+      T* to = dst + r0 * row_dst + i0;
+      if (i0 + kBlock <= n && r0 + kBlock <= rows) {
+        T block[kBlock][kBlock];
+        for (int64_t i = 0; i < kBlock; ++i) std::memcpy(block[i], from + i * row_src, sizeof(block[i]));
+        for (int64_t r = 0; r < kBlock; ++r) {
+          for (int64_t i = 0; i < kBlock; ++i) to[r * row_dst + i] = block[i][r];
+        }
+        continue;
+      }
+      for (int64_t r = 0; r < std::min(kBlock, rows - r0); ++r) {
+        for (int64_t i = 0; i < std::min(kBlock, n - i0); ++i) to[r * row_dst + i] = from[i * row_src + r];
+      }
     }
   }
 }
