@@ -17,25 +17,6 @@ REFERENCE = np.load(Path(__file__).parent / "data" / "nn_reference.npz")
 GROUPS = {"layer": cases.LAYERS, "loss": cases.LOSSES}
 
 
-# Where the peer's CPU kernels depart from their own documentation; the entry named is not compared.
-PEER_DIFFERS = {
-    ("layer", 12): "dx/0",  # SeLU: its slope for x > 0 is not the documented scale 1.0507
-    ("layer", 57): "state/moving_variance",  # batch norm: neither the biased nor the unbiased
-    ("layer", 59): "state/moving_variance",  # variance of the batch enters the moving one
-    ("layer", 61): "state/moving_variance",
-    ("loss", 9): "dx/1",  # labels are given no gradient, though the formulas depend on them
-    ("loss", 13): "dx/1",
-    ("loss", 15): "dx/1",
-    ("loss", 16): "dx/1",
-}
-# Rules that the issue list knows as open: the update differs from the peer's.
-OPEN_OPTIMIZERS = {
-    1: "SGD applies weight decay to beta and gamma as well",
-    6: "Nesterov form of Momentum",
-    22: "FTRL near the l1 threshold",
-}
-
-
 def stored(prefix):
     return {k[len(prefix) :]: REFERENCE[k] for k in REFERENCE.files if k.startswith(prefix)}
 
@@ -100,7 +81,6 @@ def run(group, number):
     want = stored(f"{group}/{number}/")
     if not want:
         pytest.skip("the peer has no CPU kernel for this case")
-    want.pop(PEER_DIFFERS.get((group, number)), None)
     rng = np.random.default_rng(number)
     arrays = [cases.draw(spec, rng) for spec in inputs]
     net = getattr(nn, name)(*args, **kwargs)
@@ -135,8 +115,6 @@ def test_loss(number):
 @pytest.mark.parametrize("number", range(len(cases.OPTIMIZERS)), ids=label(cases.OPTIMIZERS))
 def test_optimizer(number):
     name, kwargs = cases.OPTIMIZERS[number]
-    if number in OPEN_OPTIMIZERS:
-        pytest.xfail(OPEN_OPTIMIZERS[number])
     want = stored(f"optimizer/{number}/")
     # The peer's CPU kernels leave Nesterov's term out of Momentum, and miss FTRL's formula by up to
     # 4 % in single elements: test_nn_train.py has the formulas of both.
