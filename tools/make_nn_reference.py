@@ -53,10 +53,10 @@ def run_layer(case, number):
     out = net(*tensors)
     out = out if isinstance(out, tuple) else (out,)
     for i, y in enumerate(out):
-        found[f"out/{i}"] = y.asnumpy().copy()  # the peer updates memory in place
+        found[f"out/{i}"] = y.asnumpy().copy()
     for path, p in parameters:
         if "moving" in path:
-            found[f"state/{path}"] = p.asnumpy().copy()  # the peer updates memory in place
+            found[f"state/{path}"] = p.asnumpy().copy()
     try:
         found.update(gradients(net, tensors, out, rng))
     except Exception as error:  # noqa: BLE001
@@ -73,15 +73,15 @@ def gradients(net, tensors, out, rng):
         by_input, by_weight = ops.GradOperation(get_all=True, get_by_list=True)(whole, weights)(
             *tensors
         )
-        for (path, p), g in zip(
+        for (path, _), g in zip(
             [x for x in net.parameters_and_names() if x[1].requires_grad], by_weight
         ):
-            found[f"dp/{path}"] = g.asnumpy().copy()  # the peer updates memory in place
+            found[f"dp/{path}"] = g.asnumpy().copy()
     else:
         by_input = ops.GradOperation(get_all=True)(whole)(*tensors)
     for i, (t, g) in enumerate(zip(tensors, by_input)):
         if t.dtype == ms.float32:
-            found[f"dx/{i}"] = g.asnumpy().copy()  # the peer updates memory in place
+            found[f"dx/{i}"] = g.asnumpy().copy()
     return found
 
 
@@ -98,7 +98,7 @@ def run_optimizer(case, number):
         grads = tuple(Tensor(rng.normal(size=s).astype(np.float32)) for _, s in cases.PARAMETERS)
         optimizer(grads)
         for n, p in zip([n for n, _ in cases.PARAMETERS], params):
-            found[f"{step}/{n}"] = p.asnumpy().copy()  # the peer updates memory in place
+            found[f"{step}/{n}"] = p.asnumpy().copy()
     found["names"] = np.array(sorted(p.name for p in optimizer.get_parameters()))
     return found
 

@@ -1,6 +1,6 @@
-#include <nanobind/stl/shared_ptr.h>
-
 #include <fmt/format.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 
 #include "base/error.h"
 #include "bind/convert.h"

@@ -158,7 +158,7 @@ void Optimizer::add_group(const ParamGroup& g, int number, bool several) {
   for (const Parameter& p : g.params) {
     params_.push_back(p);
     rules_.push_back(rule);
-    decay_flags_.push_back(decays && (several || decays_by_default(*p)));
+    decay_flags_.push_back(decays && (several || def.decays_all || decays_by_default(*p)));
   }
 }
 

@@ -44,6 +44,7 @@ struct OptimizerDef {
   void (*begin)(Optimizer&) = nullptr;
   void (*update)(Update&) = nullptr;  // null only in the base of optimizers that users write
   bool own_decay = false;             // weight decay is part of the rule, not of the gradient
+  bool decays_all = false;            // weight decay spares no parameter, as published for SGD
 };
 
 // One entry of a list of groups. Whatever is not given is taken from the optimizer's arguments.

@@ -10,6 +10,15 @@ from mycel import Parameter, Tensor, nn, ops
 from mycel.common.initializer import initializer
 
 
+@pytest.fixture(autouse=True)
+def eager():
+    """Hooks with side effects are Python code that runs on every call in this mode alone."""
+    before = ms.get_context("mode")
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    yield
+    ms.set_context(mode=before)
+
+
 class Block(nn.Cell):
     def __init__(self, width):
         super().__init__()
@@ -172,9 +181,21 @@ def test_copies_are_apart(x):
         assert not np.array_equal(twin(x).asnumpy(), net(x).asnumpy())
 
 
+def test_hooks_in_graph_mode(x):
+    ms.set_context(mode=ms.GRAPH_MODE)
+    cell = nn.ReLU()
+    plain = cell(x).asnumpy()
+    handle = cell.register_forward_hook(lambda i, inputs, out: out * 2)
+    assert np.allclose(cell(x).asnumpy(), 2 * plain)
+    handle.remove()
+    assert np.allclose(cell(x).asnumpy(), plain)
+
+
 def test_text():
     text = repr(Net())
-    assert text.startswith("Net<\n  (block): Block<\n    (fc): Dense<\n      in_channels=4, out_channels=4")
+    assert text.startswith(
+        "Net<\n  (block): Block<\n    (fc): Dense<\n      in_channels=4, out_channels=4"
+    )
     assert text.endswith("\n  >")
 
 

@@ -17,25 +17,6 @@ REFERENCE = np.load(Path(__file__).parent / "data" / "nn_reference.npz")
 GROUPS = {"layer": cases.LAYERS, "loss": cases.LOSSES}
 
 
-# Where the peer's CPU kernels depart from their own documentation; the entry named is not compared.
-PEER_DIFFERS = {
-    ("layer", 12): "dx/0",  # SeLU: its slope for x > 0 is not the documented scale 1.0507
-    ("layer", 57): "state/moving_variance",  # batch norm: neither the biased nor the unbiased
-    ("layer", 59): "state/moving_variance",  # variance of the batch enters the moving one
-    ("layer", 61): "state/moving_variance",
-    ("loss", 9): "dx/1",  # labels are given no gradient, though the formulas depend on them
-    ("loss", 13): "dx/1",
-    ("loss", 15): "dx/1",
-    ("loss", 16): "dx/1",
-}
-# Rules that the issue list knows as open: the update differs from the peer's.
-OPEN_OPTIMIZERS = {
-    1: "SGD applies weight decay to beta and gamma as well",
-    6: "Nesterov form of Momentum",
-    22: "FTRL near the l1 threshold",
-}
-
-
 def stored(prefix):
     return {k[len(prefix) :]: REFERENCE[k] for k in REFERENCE.files if k.startswith(prefix)}
 
@@ -63,6 +44,10 @@ def gradients(net, tensors, seeds):
     return ops.grad(total, places, weights)(*tensors)
 
 
+# The peer's SeLU gradient on its CPU is no derivative of its SeLU (see test_selu_gradient).
+NO_GRADIENT = {"SeLU"}
+
+
 def check_gradients(net, tensors, want, rng, outs):
     seeds = [rng.normal(size=y.shape).astype(np.float32) for y in outs]
     if not any(k.startswith(("dx/", "dp/")) for k in want):
@@ -70,11 +55,25 @@ def check_gradients(net, tensors, want, rng, outs):
     by_input, by_weight = gradients(net, tensors, seeds)
     places = [i for i, t in enumerate(tensors) if t.dtype == ms.float32]
     for i, g in zip(places, by_input):
-        if f"dx/{i}" in want:
+        # Labels have no gradient in the peer; here they have the mathematical one.
+        label_of_loss = isinstance(net, nn.LossBase) and i > 0 and not want.get(f"dx/{i}", 0).any()
+        if f"dx/{i}" in want and not label_of_loss:
             close(g.asnumpy(), want[f"dx/{i}"], f"gradient of input {i}")
     names = [n for n, p in net.parameters_and_names() if p.requires_grad]
     for name, g in zip(names, by_weight):
         close(g.asnumpy(), want[f"dp/{name}"], f"gradient of {name}")
+
+
+def unbiased(net, path, want, first, x):
+    """The peer's state, with the batch's variance made unbiased: moving_variance takes n / (n - 1)
+    times the variance here, as Ioffe and Szegedy (2015, algorithm 2) have it; the peer's CPU kernel
+    leaves the factor out."""
+    state = want[f"state/{path}"]
+    if path != "moving_variance" or np.array_equal(state, first[path]):
+        return state
+    n = x.size // x.shape[1]
+    batch = (state - net.momentum * first[path]) / (1 - net.momentum)
+    return net.momentum * first[path] + (1 - net.momentum) * batch * n / (n - 1)
 
 
 def run(group, number):
@@ -82,14 +81,15 @@ def run(group, number):
     want = stored(f"{group}/{number}/")
     if not want:
         pytest.skip("the peer has no CPU kernel for this case")
-    want.pop(PEER_DIFFERS.get((group, number)), None)
     rng = np.random.default_rng(number)
     arrays = [cases.draw(spec, rng) for spec in inputs]
     net = getattr(nn, name)(*args, **kwargs)
     net.set_train(training)
+    first = {}
     for path, p in net.parameters_and_names():
         assert tuple(want[f"shape/{path}"]) == p.shape, path
-        p.set_data(Tensor(cases.parameter_value(path, p.shape, rng)))
+        first[path] = cases.parameter_value(path, p.shape, rng)
+        p.set_data(Tensor(first[path]))
     tensors = [Tensor(a) for a in arrays]
     out = net(*tensors)
     outs = out if isinstance(out, tuple) else (out,)
@@ -97,8 +97,9 @@ def run(group, number):
         close(y.asnumpy(), want[f"out/{i}"], f"result {i}")
     for path, p in net.parameters_and_names():
         if f"state/{path}" in want:
-            close(p.asnumpy(), want[f"state/{path}"], path)
-    check_gradients(net, tensors, want, rng, outs)
+            close(p.asnumpy(), unbiased(net, path, want, first, arrays[0]), path)
+    if name not in NO_GRADIENT:
+        check_gradients(net, tensors, want, rng, outs)
 
 
 @pytest.mark.parametrize("number", range(len(cases.LAYERS)), ids=label(cases.LAYERS))
@@ -114,11 +115,11 @@ def test_loss(number):
 @pytest.mark.parametrize("number", range(len(cases.OPTIMIZERS)), ids=label(cases.OPTIMIZERS))
 def test_optimizer(number):
     name, kwargs = cases.OPTIMIZERS[number]
-    if number in OPEN_OPTIMIZERS:
-        pytest.xfail(OPEN_OPTIMIZERS[number])
     want = stored(f"optimizer/{number}/")
-    if not want:
-        pytest.skip("the peer has no CPU kernel for this case")
+    # The peer's CPU kernels leave Nesterov's term out of Momentum, and miss FTRL's formula by up to
+    # 4 % in single elements: test_nn_train.py has the formulas of both.
+    if not want or name == "FTRL" or (name == "Momentum" and kwargs.get("use_nesterov")):
+        pytest.skip("the peer has no right CPU kernel for this case")
     rng = np.random.default_rng(number)
     params = [
         ms.Parameter(Tensor(rng.normal(size=s).astype(np.float32)), name=n)
@@ -144,3 +145,10 @@ def test_schedule(number):
 def test_lr_function(number):
     name, args = cases.LR_FUNCTIONS[number]
     np.testing.assert_allclose(getattr(nn, name)(*args), REFERENCE[f"lr/{number}"], rtol=1e-12)
+
+
+def test_selu_gradient():
+    x = np.array([-2, -0.5, 0.3, 2], np.float32)
+    alpha, scale = 1.6732632423543772, 1.0507009873554805
+    g = ops.grad(lambda t: nn.SeLU()(t).sum())(Tensor(x)).asnumpy()
+    np.testing.assert_allclose(g, np.where(x > 0, scale, scale * alpha * np.exp(x)), rtol=1e-6)

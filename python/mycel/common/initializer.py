@@ -9,7 +9,7 @@ _nn = _mycel.nn
 
 
 class Initializer:
-    """Base of initializers that users write: `_initialize(self, arr)` fills a NumPy array in place."""
+    """Base of initializers that users write: `_initialize(self, arr)` fills a NumPy array."""
 
     def __init__(self, **kwargs):
         self._kwargs = kwargs

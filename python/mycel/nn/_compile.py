@@ -27,13 +27,13 @@ class _Inside:
 
 
 def _state_of(cell):
-    """What beside arguments decides how the network computes."""
+    """What beside arguments decides how the network computes; hooks are told by their numbers."""
     return tuple(
         (
             id(c),
             c.training,
             c._float_type,
-            tuple(c._forward_pre_hooks) + tuple(c._forward_hooks) + tuple(c._backward_hooks),
+            (*c._forward_pre_hooks, *c._forward_hooks, *c._backward_hooks),
             tuple((id(p), p.requires_grad) for p in c._params.values() if p is not None),
         )
         for _, c in cell.cells_and_names()
@@ -57,7 +57,7 @@ def _compiled(cell):
 
 
 class _Body:
-    """The function that is compiled: the cell's own call, with cells inside it running as they are."""
+    """The function that is compiled: the cell's own call; cells inside it run as they are."""
 
     def __init__(self, cell):
         self.cell = cell

@@ -1,4 +1,4 @@
-"""The long way of a call: casts, hooks, custom gradients, recomputation, and the path in messages."""
+"""The long way of a call: casts, hooks, custom gradients, recomputation, paths in messages."""
 
 import itertools
 
@@ -61,7 +61,8 @@ def _check_inputs(cell, args):
         same = isinstance(got, Tensor) and want.dtype == got.dtype and want.ndim == got.ndim
         if not same or any(w not in (-1, None, g) for w, g in zip(want.shape, got.shape)):
             raise ValueError(
-                f"{cell.cls_name}: set_inputs declared input {i} as {want.dtype}{want.shape}, got {got!r}"
+                f"{cell.cls_name}: set_inputs declared input {i} as {want.dtype}{want.shape}, "
+                f"got {got!r}"
             )
 
 

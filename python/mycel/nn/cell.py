@@ -54,8 +54,8 @@ class Cell:
         elif "_cells" in fields and name in fields["_cells"]:
             if value is not None:
                 raise TypeError(
-                    f"{type(self).__name__}: '{name}' is a child cell; {type(value).__name__} cannot take "
-                    "its place"
+                    f"{self.cls_name}: '{name}' is a child cell; a {type(value).__name__} cannot "
+                    "take its place"
                 )
             fields["_cells"][name] = None
             fields[name] = None
@@ -74,7 +74,7 @@ class Cell:
             self._params[name].set_data(value)
         else:
             raise TypeError(
-                f"{type(self).__name__}: '{name}' is a Parameter; a {type(value).__name__} cannot take "
+                f"{self.cls_name}: '{name}' is a Parameter; a {type(value).__name__} cannot take "
                 "its place\n  Assign a Parameter, a Tensor of the same shape, or None."
             )
 
@@ -133,7 +133,7 @@ class Cell:
                 raise KeyError(f"{type(self).__name__}: the name '{param_name}' is taken")
         if not isinstance(param, Parameter) and param is not None:
             raise TypeError(
-                f"{type(self).__name__}: '{param_name}' must be a Parameter, got {type(param).__name__}"
+                f"{self.cls_name}: '{param_name}' must be a Parameter, got {type(param).__name__}"
             )
         if param is not None and param.name == "Parameter":
             param.name = param_name
@@ -264,7 +264,7 @@ class Cell:
 
     @entry
     def to_float(self, dst_type):
-        """Casts floating-point inputs of this cell and all below to float16, bfloat16 or float32."""
+        """Casts floating-point inputs, here and below, to float16, bfloat16 or float32."""
         if (
             getattr(dst_type, "name", str(dst_type)) not in _FLOATS
             and str(dst_type).lower() not in _FLOATS
@@ -308,7 +308,7 @@ class Cell:
         return self._flags
 
     def set_inputs(self, *inputs):
-        """Declares tensors without values that later inputs must match in dtype and number of dims."""
+        """Declares tensors without values that later inputs must match in dtype and rank."""
         self.__dict__["_declared_inputs"] = inputs
         self.__dict__["_special"] = True
 

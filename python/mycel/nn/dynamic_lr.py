@@ -40,7 +40,7 @@ def _decay(
 
 @entry
 def piecewise_constant_lr(milestone, learning_rates):
-    """learning_rates[i] for the steps from milestone[i - 1] (0 for the first) up to milestone[i]."""
+    """learning_rates[i] for the steps from milestone[i - 1] (first: 0) up to milestone[i]."""
     name = "piecewise_constant_lr"
     for what, value in (("milestone", milestone), ("learning_rates", learning_rates)):
         if not isinstance(value, (tuple, list)):
@@ -65,8 +65,8 @@ def exponential_decay_lr(
     """learning_rate * decay_rate^(epoch / decay_epoch) for each step; is_stair rounds the exponent
     down."""
     rule = lambda p, _: learning_rate * decay_rate**p
-    return _decay("exponential_decay_lr", learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch,
-                  is_stair, rule)  # fmt: skip
+    return _decay("exponential_decay_lr", learning_rate, decay_rate, total_step, step_per_epoch,
+                  decay_epoch, is_stair, rule)  # fmt: skip
 
 
 @entry
@@ -78,8 +78,8 @@ def natural_exp_decay_lr(
     rule = lambda p, epoch: (
         learning_rate * math.exp(-decay_rate * (p * decay_epoch if is_stair else epoch))
     )
-    return _decay("natural_exp_decay_lr", learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch,
-                  is_stair, rule)  # fmt: skip
+    return _decay("natural_exp_decay_lr", learning_rate, decay_rate, total_step, step_per_epoch,
+                  decay_epoch, is_stair, rule)  # fmt: skip
 
 
 @entry
@@ -89,8 +89,8 @@ def inverse_decay_lr(
     """learning_rate / (1 + decay_rate * epoch / decay_epoch) for each step; is_stair rounds the
     quotient down."""
     rule = lambda p, _: learning_rate / (1 + decay_rate * p)
-    return _decay("inverse_decay_lr", learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch,
-                  is_stair, rule)  # fmt: skip
+    return _decay("inverse_decay_lr", learning_rate, decay_rate, total_step, step_per_epoch,
+                  decay_epoch, is_stair, rule)  # fmt: skip
 
 
 @entry
@@ -115,8 +115,15 @@ def cosine_decay_lr(min_lr, max_lr, total_step, step_per_epoch, decay_epoch):
 
 
 @entry
-def polynomial_decay_lr(learning_rate, end_learning_rate, total_step, step_per_epoch, decay_epoch, power,
-                        update_decay_epoch=False):  # fmt: skip
+def polynomial_decay_lr(
+    learning_rate,
+    end_learning_rate,
+    total_step,
+    step_per_epoch,
+    decay_epoch,
+    power,
+    update_decay_epoch=False,
+):
     """(learning_rate - end_learning_rate) (1 - min(epoch, d) / d)^power + end_learning_rate for
     each step, d = decay_epoch, or with update_decay_epoch the next multiple of it."""
     name = "polynomial_decay_lr"

@@ -11,7 +11,7 @@ _nn = _mycel.nn
 
 
 class LayerCell(Cell):
-    """A cell that a C++ layer computes. Its parameters and children are attributes, as of any cell."""
+    """A cell that a C++ layer computes; its parameters and children are attributes."""
 
     _record = None  # what _mycel.nn.layer_records() says
     _overrides_construct = False
@@ -26,12 +26,14 @@ class LayerCell(Cell):
             )
         )
 
-    def _adopt(self, layer):
-        """Makes the C++ layer's parts attributes of this cell."""
+    def _adopt(self, layer, given):
+        """Makes the C++ layer's parts attributes of this cell. given: arguments as the user wrote
+        them."""
         fields = self.__dict__
         fields["_layer"] = layer
         for name, value in layer.arguments():
-            fields[name] = value
+            # An initializer has done its work: what is kept is how it was written.
+            fields[name] = given.get(name) if isinstance(value, _nn.Init) else value
         for name, p in layer.parameters():
             fields["_params"][name] = p
             fields[name] = p
@@ -99,12 +101,11 @@ class LayerCell(Cell):
         memo[id(self)] = twin
         layer = self._layer.clone()
         parts = {name for name, _ in layer.parameters()} | {name for name, _ in layer.children()}
+        parts |= {"_layer", "_recipe", "_compiled", "_mycel_jit", "_params", "_cells"}
         for name, value in self.__dict__.items():
-            if (
-                name not in ("_layer", "_compiled", "_mycel_jit", "_params", "_cells")
-                and name not in parts
-            ):
+            if name not in parts:
                 twin.__dict__[name] = copy.deepcopy(value, memo)
+        twin.__dict__["_recipe"] = self._recipe
         twin.__dict__.update(_params={}, _cells={})
         for kind in ("_params", "_cells"):
             for name, value in self.__dict__[kind].items():
@@ -140,12 +141,15 @@ def _restore(cls, recipe, state):
     return cell
 
 
-def _make_init(name):
+def _make_init(name, defaults):
     @entry
     def __init__(self, *args, **kwargs):
         Cell.__init__(self)
         self.__dict__["_recipe"] = (name, args, kwargs)
-        self._adopt(_nn.make_layer(name, args, kwargs))
+        layer = _nn.make_layer(name, args, kwargs)  # refuses what does not fit the signature
+        given = {key: default for key, _, default in defaults}
+        given.update(zip(given, args))
+        self._adopt(layer, {**given, **kwargs})
 
     return __init__
 
@@ -163,7 +167,7 @@ def _bases_of(name):
 
 def _make_class(record):
     name = record["name"]
-    init = _make_init(name)
+    init = _make_init(name, record["args"])
     members = {
         "__init__": init,
         "__doc__": documentation(record),
@@ -179,8 +183,9 @@ def _from_layer(layer):
     cls = classes[layer.name()]
     cell = cls.__new__(cls)
     Cell.__init__(cell)
-    cell.__dict__["_recipe"] = (layer.name(), (), dict(layer.arguments()))
-    cell._adopt(layer)
+    values = {n: v for n, v in layer.arguments() if not isinstance(v, _nn.Init)}
+    cell.__dict__["_recipe"] = (layer.name(), (), values)
+    cell._adopt(layer, {n: default for n, _, default in cls._record["args"]})
     return cell
 
 

@@ -16,7 +16,7 @@ class LossBase(Cell):
         super().__init__()
         if reduction not in ("mean", "sum", "none"):
             raise ValueError(
-                f"{type(self).__name__}: 'reduction' must be one of mean, sum, none, got {reduction!r}"
+                f"{self.cls_name}: 'reduction' must be one of mean, sum, none, got {reduction!r}"
             )
         self.reduction = reduction
         self.average = reduction == "mean"

@@ -25,7 +25,8 @@ class Metric:
         if isinstance(data, (list, tuple, np.ndarray, int, float)):
             return np.array(data)
         raise TypeError(
-            f"{type(self).__name__}: update takes tensors, lists or arrays, got {type(data).__name__}"
+            f"{type(self).__name__}: update takes tensors, lists or arrays, "
+            f"got {type(data).__name__}"
         )
 
     def _check_onehot_data(self, data):

@@ -16,7 +16,8 @@ def _check_group(group, owner):
     for key in group:
         if key not in _GROUP_KEYS:
             raise KeyError(
-                f"{owner}: a parameter group has no key '{key}'\n  Keys: {', '.join(sorted(_GROUP_KEYS))}."
+                f"{owner}: a parameter group has no key '{key}'"
+                f"\n  Keys: {', '.join(sorted(_GROUP_KEYS))}."
             )
     if "order_params" in group:
         if len(group) > 1:
@@ -34,7 +35,8 @@ def _groups_of(parameters, owner):
         parameters = [parameters]
     if not hasattr(parameters, "__iter__"):
         raise TypeError(
-            f"{owner}: 'params' must be Parameters or groups of them, got {type(parameters).__name__}"
+            f"{owner}: 'params' must be Parameters or groups of them, "
+            f"got {type(parameters).__name__}"
         )
     parameters = list(parameters)
     if not parameters:
@@ -169,7 +171,7 @@ class Optimizer(Cell):
 
     @entry
     def get_lr_parameter(self, param):
-        """The Parameter or schedule that sets the learning rate of a Parameter; a list for a list."""
+        """The Parameter or schedule that sets the rate of a Parameter; a list for a list."""
         if not isinstance(param, Parameter):
             if not isinstance(param, (list, tuple)):
                 raise TypeError(
@@ -272,8 +274,14 @@ class LARS(Optimizer):
     """
 
     @entry
-    def __init__(self, optimizer, epsilon=1e-05, coefficient=0.001, use_clip=False,
-                 lars_filter=lambda x: "LayerNorm" not in x.name and "bias" not in x.name):  # fmt: skip
+    def __init__(
+        self,
+        optimizer,
+        epsilon=1e-05,
+        coefficient=0.001,
+        use_clip=False,
+        lars_filter=lambda x: "LayerNorm" not in x.name and "bias" not in x.name,
+    ):
         if not isinstance(optimizer, _RecordOptimizer):
             raise TypeError(f"LARS: an optimizer was expected, got {type(optimizer).__name__}")
         Cell.__init__(self, auto_prefix=False)

@@ -1,4 +1,4 @@
-"""Recurrent layers with the published forms of their inputs and results: states of LSTMs are pairs."""
+"""Recurrent layers with the published forms of inputs and results: states of LSTMs are pairs."""
 
 from mycel._mycel import Tensor
 from mycel.nn import layer as _layer

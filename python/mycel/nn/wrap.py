@@ -197,12 +197,14 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         elif isinstance(scale_sense, Tensor):
             if scale_sense.shape not in ((), (1,)):
                 raise ValueError(
-                    f"{self.cls_name}: 'scale_sense' must hold one number, got shape {scale_sense.shape}"
+                    f"{self.cls_name}: 'scale_sense' must hold one number, "
+                    f"got shape {scale_sense.shape}"
                 )
             self.scale_sense = Parameter(scale_sense, name="scale_sense", requires_grad=False)
         else:
             raise TypeError(
-                f"{self.cls_name}: 'scale_sense' must be a Tensor or a Cell, got {type(scale_sense).__name__}"
+                f"{self.cls_name}: 'scale_sense' must be a Tensor or a Cell, "
+                f"got {type(scale_sense).__name__}"
             )
 
     def set_sense_scale(self, sens):

@@ -188,9 +188,8 @@ constexpr LayerDef kClipByNorm = check({
               ops::square(x[0]), all ? std::vector<int64_t>{} : l.args.ints("axis"), true);
           // The gradient of the root at 0 is infinite: keep zeros away from it.
           Tensor positive = ops::greater(squares, number(squares, 0));
-          Tensor norm = ops::select(
-              positive, ops::sqrt(ops::select(positive, squares, ops::ones_like(squares))),
-              squares);
+          Tensor safe = ops::select(positive, squares, number(squares, 1));
+          Tensor norm = ops::select(positive, ops::sqrt(safe), squares);
           return x[0] * limit / ops::maximum(norm, limit);
         },
 });

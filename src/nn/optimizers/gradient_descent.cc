@@ -10,9 +10,8 @@ constexpr OptimizerDef kSGD = {
     .name = "SGD",
     .doc =
         "Stochastic gradient descent with momentum and dampening: v = momentum*v + (1-dampening)*g "
-        "(v = g at the first step), p -= lr*v; nesterov: p -= lr*(g + momentum*v). Source: "
-        "Sutskever "
-        "et al., ICML 2013.",
+        "(v = g at the first step), p -= lr*v; nesterov: p -= lr*(g + momentum*v). Weight decay "
+        "applies to every parameter. Source: Sutskever et al., ICML 2013.",
     .args = {"learning_rate: schedule = 0.1", "momentum: float = 0.0", "dampening: float = 0.0",
              "weight_decay: schedule = 0.0", "nesterov: bool = False", "loss_scale: float = 1.0"},
     .setup =
@@ -41,6 +40,7 @@ constexpr OptimizerDef kSGD = {
           u.state[1] = ops::zeros_like(u.state[1]);
           u.param = u.param - u.lr * (a.boolean("nesterov") ? u.grad + momentum * v : v);
         },
+    .decays_all = true,
 };
 
 constexpr OptimizerDef kMomentum = {
