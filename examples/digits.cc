@@ -1,14 +1,14 @@
-// Trains a small convolutional network on handwritten digits: digits.py in C++, step for step. With one
-// seed both end in the same bits, which the printed checksum of the weights shows.
+// Trains a small convolutional network on handwritten digits: digits.py in C++, step for step. With
+// one seed both end in the same bits, which the printed checksum of the weights shows.
 //   digits <digits.safetensors> [epochs] [seed] [folder for the results]
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
 #include <string>
+
+#include <fmt/format.h>
 
 #include "mycel/ops.h"
 #include "nn/arith.h"
@@ -49,8 +49,8 @@ struct Net : nn::Cell {
 struct NetWithLoss : nn::Cell {
   explicit NetWithLoss(std::shared_ptr<Net> n) : net(add("net", std::move(n))) {}
   std::shared_ptr<Net> net;
-  nn::CellPtr loss =
-      add("loss", nn::make("SoftmaxCrossEntropyWithLogits", {}, {{"sparse", true}, {"reduction", "mean"}}));
+  nn::CellPtr loss = add("loss", nn::make("SoftmaxCrossEntropyWithLogits", {},
+                                          {{"sparse", true}, {"reduction", "mean"}}));
   Tensors construct(nn::Inputs in) override { return {loss((*net)(in[0]), in[1])}; }
 };
 
@@ -72,7 +72,8 @@ Tensor permutation(int64_t n) {
 Digits read_digits(const std::string& path) {
   Digits all;
   for (const auto& [name, t] : load_safetensors(path).tensors) {
-    if (name == "images") all.images = ops::reshape(ops::cast(t, DType::kFloat32), {t.dim(0), 1, 8, 8}) / 16.0;
+    if (name == "images")
+      all.images = ops::reshape(ops::cast(t, DType::kFloat32), {t.dim(0), 1, 8, 8}) / 16.0;
     if (name == "labels") all.labels = ops::cast(t, DType::kInt32);
   }
   if (!all.images || !all.labels) value_error("'{}' holds no digits", path);
@@ -95,12 +96,14 @@ runtime::Jit compiled_step(NetWithLoss& net, nn::Optimizer& optimizer) {
   return runtime::Jit(step, "step", variables);
 }
 
-std::vector<double> train(const std::shared_ptr<Net>& net, const Digits& data, int epochs, train::Screen& screen) {
+std::vector<double> train(const std::shared_ptr<Net>& net, const Digits& data, int epochs,
+                          train::Screen& screen) {
   int64_t batches = data.size() / kBatch;
   NetWithLoss whole(net);
   whole.set_train();
   auto rate = nn::make("CosineDecayLR", {0.0, kPeakRate, epochs * batches});
-  auto optimizer = nn::make_optimizer("Adam", net->trainable_params(), {}, {{"learning_rate", rate}});
+  auto optimizer =
+      nn::make_optimizer("Adam", net->trainable_params(), {}, {{"learning_rate", rate}});
   runtime::Jit step = compiled_step(whole, *optimizer);
   std::vector<double> history;
   for (int epoch = 0; epoch < epochs; ++epoch) {
@@ -110,9 +113,10 @@ std::vector<double> train(const std::shared_ptr<Net>& net, const Digits& data, i
       Digits batch = shuffled.slice(b * kBatch, kBatch);
       const Tensor in[] = {batch.images, batch.labels};
       total += step(in)[0].item();
-      double done = static_cast<double>(epoch * batches + b + 1) / static_cast<double>(epochs * batches);
-      screen.show(fmt::format("epoch {:2}/{} {} loss {:.4f}", epoch + 1, epochs, train::bar(done, 30),
-                              total / static_cast<double>(b + 1)));
+      double done =
+          static_cast<double>(epoch * batches + b + 1) / static_cast<double>(epochs * batches);
+      screen.show(fmt::format("epoch {:2}/{} {} loss {:.4f}", epoch + 1, epochs,
+                              train::bar(done, 30), total / static_cast<double>(b + 1)));
     }
     history.push_back(total / static_cast<double>(batches));
     if ((epoch + 1) % 10 == 0 || epoch + 1 == epochs) {
@@ -160,7 +164,8 @@ int run(const std::string& path, int epochs, uint64_t seed, const std::string& f
   runtime::set_seed(seed);
   Digits all = read_digits(path);
   Tensor order = permutation(all.size());
-  Digits data = all.rows(order.view({all.size() - kHeldOut}, kHeldOut)), test = all.rows(order.view({kHeldOut}));
+  Digits data = all.rows(order.view({all.size() - kHeldOut}, kHeldOut)),
+         test = all.rows(order.view({kHeldOut}));
   auto net = std::make_shared<Net>();
   screen.print(fmt::format("{} digits to learn from, {} held out", data.size(), kHeldOut));
   auto start = std::chrono::steady_clock::now();
@@ -168,11 +173,11 @@ int run(const std::string& path, int epochs, uint64_t seed, const std::string& f
   std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   screen.print(train::curve(history, std::min(screen.width(), 80), 4));
   int64_t right = right_answers(*net, test);
-  screen.print(fmt::format("held-out digits: {}/{} right ({:.2f}%), trained in {:.1f} s", right, kHeldOut,
-                           100.0 * static_cast<double>(right) / kHeldOut, time.count()));
+  screen.print(fmt::format("held-out digits: {}/{} right ({:.2f}%), trained in {:.1f} s", right,
+                           kHeldOut, 100.0 * static_cast<double>(right) / kHeldOut, time.count()));
   save(*net, test, folder);
-  screen.print(
-      fmt::format("weights {:08x}, saved as digits.safetensors, exported as digits.mindir", checksum(*net)));
+  screen.print(fmt::format("weights {:08x}, saved as digits.safetensors, exported as digits.mindir",
+                           checksum(*net)));
   return 0;
 }
 
@@ -180,12 +185,13 @@ int run(const std::string& path, int epochs, uint64_t seed, const std::string& f
 
 int main(int argc, char** argv) {
   if (argc < 2 || argc > 5) {
-    fmt::print(stderr, "usage: digits <digits.safetensors> [epochs] [seed] [folder for the results]\n");
+    fmt::print(stderr,
+               "usage: digits <digits.safetensors> [epochs] [seed] [folder for the results]\n");
     return 2;
   }
   try {
-    return run(argv[1], argc > 2 ? std::atoi(argv[2]) : 30, argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1,
-               argc > 4 ? argv[4] : ".");
+    return run(argv[1], argc > 2 ? std::atoi(argv[2]) : 30,
+               argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1, argc > 4 ? argv[4] : ".");
   } catch (const std::exception& e) {
     fmt::print(stderr, "digits: {}\n", e.what());
     return 1;

@@ -68,7 +68,9 @@ def train(net, images, labels, epochs, screen):
             rows = slice(b * BATCH, (b + 1) * BATCH)
             total += float(step(x[rows], y[rows]))
             done = (epoch * batches + b + 1) / (epochs * batches)
-            screen.show(f"epoch {epoch + 1:2d}/{epochs} {terminal.bar(done, 30)} loss {total / (b + 1):.4f}")
+            screen.show(
+                f"epoch {epoch + 1:2d}/{epochs} {terminal.bar(done, 30)} loss {total / (b + 1):.4f}"
+            )
         history.append(total / batches)
         if (epoch + 1) % 10 == 0 or epoch + 1 == epochs:
             screen.print(f"epoch {epoch + 1:2d}/{epochs}  loss {history[-1]:.4f}")
@@ -101,7 +103,9 @@ def main():
     parser = argparse.ArgumentParser(description="Trains a digit classifier.")
     parser.add_argument("--epochs", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", default=".", help="folder for digits.safetensors and digits.mindir")
+    parser.add_argument(
+        "--out", default=".", help="folder for digits.safetensors and digits.mindir"
+    )
     options = parser.parse_args()
     screen = terminal.Screen()
     ms.set_seed(options.seed)

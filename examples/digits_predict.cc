@@ -1,10 +1,10 @@
 // Reads digits with a network that digits.py or digits.cc exported: libmycel alone, no Python.
 //   digits_predict <digits.mindir> <images.safetensors>
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "runtime/model_file.h"
@@ -26,14 +26,17 @@ std::pair<int, double> answer(std::span<const float> scores) {
 void run(const std::string& model_file, const std::string& image_file) {
   auto model = runtime::Model::load(model_file);
   auto tensors = load_safetensors(image_file).tensors;
-  if (tensors.size() != 1) value_error("'{}' holds {} tensors; expected the images alone", image_file, tensors.size());
+  if (tensors.size() != 1)
+    value_error("'{}' holds {} tensors; expected the images alone", image_file, tensors.size());
   const Tensor in[] = {tensors[0].second};
   Tensor scores = model(in).at(0);
-  int64_t n = scores.dim(0), classes = scores.dim(1), pixels = in[0].size() / std::max<int64_t>(n, 1);
+  int64_t n = scores.dim(0), classes = scores.dim(1),
+          pixels = in[0].size() / std::max<int64_t>(n, 1);
   for (int64_t i = 0; i < n; ++i) {
     auto [digit, share] = answer(scores.data<float>().subspan(i * classes, classes));
     fmt::print("{}C++ says: {} ({:.1f}% sure)\n\n",
-               train::picture(in[0].data<float>().subspan(i * pixels, pixels), 8, 8, 1.0), digit, 100 * share);
+               train::picture(in[0].data<float>().subspan(i * pixels, pixels), 8, 8, 1.0), digit,
+               100 * share);
   }
 }
 

@@ -1,4 +1,7 @@
-// Exported networks and terminal drawings for Python: what runtime/model_file.h and train/terminal.h do.
+// Exported networks and terminal drawings for Python: what runtime/model_file.h and
+// train/terminal.h do.
+#include "runtime/model_file.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -10,7 +13,6 @@
 #include "bind/convert.h"
 #include "bind/nn.h"
 #include "bind/tensor_object.h"
-#include "runtime/model_file.h"
 #include "tensor/safetensors.h"
 #include "train/terminal.h"
 
@@ -26,17 +28,19 @@ Tensors tensors_of(nb::handle sequence, const char* what) {
 }
 
 // fn: list of tensors -> list of tensors. known: dict from name to parameter.
-void export_model(nb::handle fn, nb::handle inputs, const std::vector<std::string>& input_names, nb::dict known,
-                  const std::string& path) {
+void export_model(nb::handle fn, nb::handle inputs, const std::vector<std::string>& input_names,
+                  nb::dict known, const std::string& path) {
   runtime::NamedTensors named;
-  for (auto [name, p] : known) named.emplace_back(nb::cast<std::string>(name), to_tensor(p.ptr(), "parameter"));
+  for (auto [name, p] : known)
+    named.emplace_back(nb::cast<std::string>(name), to_tensor(p.ptr(), "parameter"));
   auto f = [&](std::span<const Tensor> watched) {
     nb::list args;
     for (const Tensor& t : watched) args.append(nb::steal(wrap(t)));
     nb::object out = nb::borrow(fn)(args);
     return tensors_of(out, "result");
   };
-  runtime::TracedModel model = runtime::trace_model(f, tensors_of(inputs, "input"), named, input_names);
+  runtime::TracedModel model =
+      runtime::trace_model(f, tensors_of(inputs, "input"), named, input_names);
   nb::gil_scoped_release release;
   runtime::save_model(path, model);
 }
@@ -77,14 +81,17 @@ std::string curve(nb::list series, int width, int height) {
 
 std::string picture(nb::handle image, double white) {
   Tensor t = to_tensor(image.ptr(), DType::kFloat32, "image");
-  if (t.rank() < 2) value_error("picture: the image must have at least 2 dims, got {}", t.describe());
+  if (t.rank() < 2)
+    value_error("picture: the image must have at least 2 dims, got {}", t.describe());
   int columns = static_cast<int>(t.dim(t.rank() - 1));
-  return train::picture(t.data<float>(), static_cast<int>(t.size() / std::max(columns, 1)), columns, white);
+  return train::picture(t.data<float>(), static_cast<int>(t.size() / std::max(columns, 1)), columns,
+                        white);
 }
 
 nb::dict load_tensors(const std::string& path) {
   nb::dict out;
-  for (const auto& [name, tensor] : load_safetensors(path).tensors) out[nb::cast(name)] = nb::steal(wrap(tensor));
+  for (const auto& [name, tensor] : load_safetensors(path).tensors)
+    out[nb::cast(name)] = nb::steal(wrap(tensor));
   return out;
 }
 
@@ -114,10 +121,11 @@ void bind_terminal(nb::module_& m) {
 }  // namespace
 
 void bind_model_file(nb::module_& m) {
-  m.def(
-      "export_model", export_model, nb::arg("fn"), nb::arg("inputs"), nb::arg("input_names"), nb::arg("known"),
-      nb::arg("path"), "Traces a function of a list of tensors and writes it as a model file.");
-  nb::class_<Model>(m, "GraphModel", "An exported network: call it on tensors like those at export.")
+  m.def("export_model", export_model, nb::arg("fn"), nb::arg("inputs"), nb::arg("input_names"),
+        nb::arg("known"), nb::arg("path"),
+        "Traces a function of a list of tensors and writes it as a model file.");
+  nb::class_<Model>(m, "GraphModel",
+                    "An exported network: call it on tensors like those at export.")
       .def("__call__", run)
       .def_prop_ro("inputs", inputs_of, "Pairs (name, type) of the inputs.")
       .def_prop_ro("weights", weights_of, "A dict from name to tensor.")
@@ -126,7 +134,8 @@ void bind_model_file(nb::module_& m) {
       "load_model", [](const std::string& path) { return Model::load(path); }, nb::arg("path"),
       "Reads a model file.");
   m.def("load_tensors", load_tensors, nb::arg("path"), "Named tensors of a safetensors file.");
-  m.def("save_tensors", save_tensors, nb::arg("path"), nb::arg("tensors"), "Writes a safetensors file.");
+  m.def("save_tensors", save_tensors, nb::arg("path"), nb::arg("tensors"),
+        "Writes a safetensors file.");
   bind_terminal(m);
 }
 

@@ -190,8 +190,8 @@ void bind_nn_optimizers(nb::module_& m) {
       .def("set_state", [](Optimizer& o, const std::string& name, nn::Parameter p) {
         o.replace_parameter(name, std::move(p));
       });
-  m.def("make_optimizer", make_optimizer, nb::arg("name"), nb::arg("groups"), nb::arg("order").none(),
-        nb::arg("args"), nb::arg("kwargs"));
+  m.def("make_optimizer", make_optimizer, nb::arg("name"), nb::arg("groups"),
+        nb::arg("order").none(), nb::arg("args"), nb::arg("kwargs"));
   m.def("optimizer_records", optimizer_records);
   m.def("value_and_grads", value_and_grads, nb::arg("forward"), nb::arg("inputs"),
         nb::arg("parameters"), nb::arg("sens").none());

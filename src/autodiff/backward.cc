@@ -1,8 +1,8 @@
 #include "autodiff/backward.h"
 
-#include <fmt/format.h>
-
 #include <map>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "ir/adjoint.h"
@@ -40,7 +40,8 @@ class NodeAdjoint final : public ir::Adjoint {
 
 class Builder {
  public:
-  Builder(const Graph& g, std::span<const Value> wrt) : g_(g), wrt_(wrt), out_(std::make_shared<Graph>(g.name() + "_backward")) {}
+  Builder(const Graph& g, std::span<const Value> wrt)
+      : g_(g), wrt_(wrt), out_(std::make_shared<Graph>(g.name() + "_backward")) {}
 
   Backward build() {
     mark_active();
@@ -76,7 +77,9 @@ class Builder {
     if (it != grads_.end()) return it->second;
     const Type& t = v.type();
     if (!t.shape.known()) return out_->add(*ir::core_ops().zeros_like, {residual(v)})->out();
-    return out_->add(*ir::core_ops().full, {}, {ir::Attr(0.0), ir::Attr(t.shape), ir::Attr(t.dtype)})->out();
+    return out_
+        ->add(*ir::core_ops().full, {}, {ir::Attr(0.0), ir::Attr(t.shape), ir::Attr(t.dtype)})
+        ->out();
   }
   void accumulate(const Value& to, Value v) {
     if (!wants(to)) return;
@@ -120,9 +123,11 @@ class Builder {
 
   void differentiate(Node* n) {
     const ir::OpDef& def = n->op->def;
-    MYCEL_CHECK(!def.composite(), "composite op {} must be expanded before differentiation", def.name);
+    MYCEL_CHECK(!def.composite(), "composite op {} must be expanded before differentiation",
+                def.name);
     if (!def.grad.fn) {
-      throw UserError(ErrorKind::kRuntime, fmt::format("{}: has no gradient: {}", def.name, def.grad.none),
+      throw UserError(ErrorKind::kRuntime,
+                      fmt::format("{}: has no gradient: {}", def.name, def.grad.none),
                       "Wrap its operand in stop_gradient if no gradient should flow here.");
     }
     size_t before = out_->size();

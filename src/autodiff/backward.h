@@ -1,5 +1,6 @@
-// Reverse-mode differentiation, source to source: from a graph, the graph of its vector-Jacobian product.
-// Knows OpDef, never an op's name. The result is an ordinary graph, so it can be differentiated again.
+// Reverse-mode differentiation, source to source: from a graph, the graph of its vector-Jacobian
+// product. Knows OpDef, never an op's name. The result is an ordinary graph, so it can be
+// differentiated again.
 #pragma once
 
 #include <memory>
@@ -18,12 +19,13 @@ struct Backward {
   std::vector<bool> seeded;          // per result of the forward graph: does it take a gradient
 };
 
-// `wrt`: values of g (usually parameters) to differentiate with respect to. UserError when a path from
-// one of them to a result goes through an op without a gradient, naming the op and its reason.
+// `wrt`: values of g (usually parameters) to differentiate with respect to. UserError when a path
+// from one of them to a result goes through an op without a gradient, naming the op and its reason.
 Backward backward(const ir::Graph& g, std::span<const ir::Value> wrt);
 
-// g(params) -> (results…, gradients of sum over results with seeds appended as parameters …): forward and
-// backward in one graph. Parameters: those of g, then one seed per differentiable result.
+// g(params) -> (results…, gradients of sum over results with seeds appended as parameters …):
+// forward and backward in one graph. Parameters: those of g, then one seed per differentiable
+// result.
 std::shared_ptr<ir::Graph> vjp_graph(const ir::Graph& g, std::span<const int> wrt_params);
 
 }  // namespace mycel::autodiff

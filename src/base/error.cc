@@ -1,12 +1,12 @@
 #include "base/error.h"
 
-#include <execinfo.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <vector>
+
+#include <execinfo.h>
 
 namespace mycel {
 namespace {
@@ -57,8 +57,8 @@ void UserError::render() {
 }
 
 void internal_error(const char* file, int line, const char* condition, std::string text) {
-  std::string full =
-      fmt::format("internal error at {}:{}: {} (check failed: {})", short_path(file), line, text, condition);
+  std::string full = fmt::format("internal error at {}:{}: {} (check failed: {})", short_path(file),
+                                 line, text, condition);
   const char* debug = std::getenv("MYCEL_DEBUG");
   if (debug && *debug == '1') {
     void* frames[64];

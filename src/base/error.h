@@ -1,14 +1,15 @@
-// Errors. Two kinds, as in DESIGN §5: UserError is the user's mistake (wrong shape, missing file) and
-// carries the parts of a readable report; InternalError (MYCEL_CHECK) is ours. Python maps ErrorKind to
-// the matching built-in exception. A throw site gives the message and, where it helps, a hint; the
-// dispatcher and the front ends add the operands and the user's source line on the way out.
+// Errors. Two kinds, as in DESIGN §5: UserError is the user's mistake (wrong shape, missing file)
+// and carries the parts of a readable report; InternalError (MYCEL_CHECK) is ours. Python maps
+// ErrorKind to the matching built-in exception. A throw site gives the message and, where it helps,
+// a hint; the dispatcher and the front ends add the operands and the user's source line on the way
+// out.
 #pragma once
-
-#include <fmt/core.h>
 
 #include <exception>
 #include <string>
 #include <utility>
+
+#include <fmt/core.h>
 
 namespace mycel {
 
@@ -34,8 +35,8 @@ class UserError : public std::exception {
   const std::string& hint() const { return hint_; }
   const std::string& where() const { return where_; }
 
-  // Adds context while the error travels outwards. `where` is "file:line in function" plus, on further
-  // lines, the source text and caret; the first (innermost) one given is kept.
+  // Adds context while the error travels outwards. `where` is "file:line in function" plus, on
+  // further lines, the source text and caret; the first (innermost) one given is kept.
   void prefix(const std::string& text);
   void set_where(std::string where);
   void set_hint(std::string hint);
@@ -73,15 +74,17 @@ template <typename... A>
   throw UserError(ErrorKind::kType, fmt::format(f, std::forward<A>(a)...));
 }
 
-[[noreturn]] void internal_error(const char* file, int line, const char* condition, std::string text);
+[[noreturn]] void internal_error(const char* file, int line, const char* condition,
+                                 std::string text);
 
 // Checks an invariant of ours; never used for what a user can cause. The text is mandatory.
-#define MYCEL_CHECK(condition, ...)                                                            \
-  (static_cast<bool>(condition)                                                                \
-       ? void()                                                                                \
+#define MYCEL_CHECK(condition, ...) \
+  (static_cast<bool>(condition)     \
+       ? void()                     \
        : ::mycel::internal_error(__FILE__, __LINE__, #condition, ::fmt::format(__VA_ARGS__)))
 
-// The name in `candidates` nearest to `given` in edit distance when near enough to be a slip, or "".
+// The name in `candidates` nearest to `given` in edit distance when near enough to be a slip, or
+// "".
 std::string did_you_mean(const std::string& given, const char* const* candidates, size_t count);
 
 }  // namespace mycel

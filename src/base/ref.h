@@ -1,5 +1,5 @@
-// Intrusive reference counting: one word per object, no control block, cheap to copy. Used for tensors,
-// storages and traces, which are created on every eager op.
+// Intrusive reference counting: one word per object, no control block, cheap to copy. Used for
+// tensors, storages and traces, which are created on every eager op.
 #pragma once
 
 #include <atomic>

@@ -14,8 +14,8 @@ void info() {
     fmt::print("the cache of compiled kernels is off\n");
     return;
   }
-  fmt::print("{}: {:.1f} of at most {} MB\n", folder, static_cast<double>(cache::size_bytes()) / (1 << 20),
-             cache::limit_bytes() >> 20);
+  fmt::print("{}: {:.1f} of at most {} MB\n", folder,
+             static_cast<double>(cache::size_bytes()) / (1 << 20), cache::limit_bytes() >> 20);
 }
 
 }  // namespace

@@ -1,13 +1,14 @@
-// The commands of `mycel`. Each file of this folder adds one to the program; main.cc lists them. A command
-// prints its result to standard output; errors go to standard error with exit status 1 (2: wrong usage).
+// The commands of `mycel`. Each file of this folder adds one to the program; main.cc lists them. A
+// command prints its result to standard output; errors go to standard error with exit status 1 (2:
+// wrong usage).
 #pragma once
-
-#include <CLI/CLI.hpp>
 
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "tensor/tensor.h"
 
@@ -18,8 +19,8 @@ void add_ir(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_version(CLI::App& app);
 
-// The tensors named `names`, in that order, from a safetensors file; when the file holds exactly as many as
-// there are names, theirs need not agree. ValueError naming the file.
+// The tensors named `names`, in that order, from a safetensors file; when the file holds exactly as
+// many as there are names, theirs need not agree. ValueError naming the file.
 Tensors inputs_from(const std::string& path, const std::vector<std::string>& names);
 
 // Prints results, or writes them as "output0", … to `path` when it is given.

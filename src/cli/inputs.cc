@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <cstdio>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "cli/command.h"
@@ -11,7 +11,8 @@ namespace mycel::cli {
 Tensors inputs_from(const std::string& path, const std::vector<std::string>& names) {
   if (names.empty()) return {};
   if (path.empty()) {
-    throw UserError(ErrorKind::kValue, fmt::format("{} inputs are needed, none given", names.size()),
+    throw UserError(ErrorKind::kValue,
+                    fmt::format("{} inputs are needed, none given", names.size()),
                     "Give a safetensors file: --input FILE.");
   }
   Checkpoint file = load_safetensors(path);
@@ -22,9 +23,10 @@ Tensors inputs_from(const std::string& path, const std::vector<std::string>& nam
   }
   if (out.size() == names.size()) return out;
   if (file.tensors.size() != names.size()) {
-    throw UserError(ErrorKind::kValue,
-                    fmt::format("'{}' holds {} tensors; expected {}", path, file.tensors.size(), names.size()),
-                    fmt::format("Expected names: {}.", fmt::join(names, ", ")));
+    throw UserError(
+        ErrorKind::kValue,
+        fmt::format("'{}' holds {} tensors; expected {}", path, file.tensors.size(), names.size()),
+        fmt::format("Expected names: {}.", fmt::join(names, ", ")));
   }
   out.clear();
   for (const auto& [name, tensor] : file.tensors) out.push_back(tensor);
@@ -39,7 +41,8 @@ void deliver(const Tensors& results, const std::string& path) {
     return;
   }
   Checkpoint file;
-  for (size_t i = 0; i < results.size(); ++i) file.tensors.emplace_back(fmt::format("output{}", i), results[i]);
+  for (size_t i = 0; i < results.size(); ++i)
+    file.tensors.emplace_back(fmt::format("output{}", i), results[i]);
   save_safetensors(path, file);
   fmt::print("{}: {} tensors written\n", path, results.size());
 }

@@ -1,7 +1,7 @@
 // Graphs as text: checking and printing one, and running it through a plan.
-#include <fmt/format.h>
-
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/file_io.h"
@@ -59,7 +59,8 @@ void add_ir(CLI::App& app) {
   CLI::App* r = ir->add_subcommand("run", "Run a graph");
   r->add_option("FILE", o->file, "Text of a graph, or a .mindir file")->required();
   r->add_option("--input", o->input, "safetensors file with the graph's parameters by name");
-  r->add_option("--output", o->output, "Write the results to this safetensors file instead of printing them");
+  r->add_option("--output", o->output,
+                "Write the results to this safetensors file instead of printing them");
   r->callback([o] { run(*o); });
 }
 

@@ -1,8 +1,8 @@
 // `mycel <command>`: the contents page.
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <exception>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "cli/command.h"
@@ -29,7 +29,8 @@ std::string correction(const CLI::App& app, int argc, char** argv) {
     for (const std::string& n : names) candidates.push_back(n.c_str());
     std::string meant = did_you_mean(argv[i], candidates.data(), candidates.size());
     return fmt::format("'{}' is not a command.{} Commands: {}.", argv[i],
-                       meant.empty() ? "" : fmt::format(" Did you mean '{}'?", meant), fmt::join(names, ", "));
+                       meant.empty() ? "" : fmt::format(" Did you mean '{}'?", meant),
+                       fmt::join(names, ", "));
   }
   return "";
 }

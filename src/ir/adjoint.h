@@ -1,7 +1,7 @@
-// Adjoint: what a gradient rule sees. Given the operands x(i), results y(j) and the gradients dy(j) of one
-// node, the rule adds to dx(i). Additions are summed back to the operand's shape when it was broadcast and
-// cast to its dtype, so a rule is written as on paper. Everything a rule emits is ordinary graph, so a
-// gradient has a gradient.
+// Adjoint: what a gradient rule sees. Given the operands x(i), results y(j) and the gradients dy(j)
+// of one node, the rule adds to dx(i). Additions are summed back to the operand's shape when it was
+// broadcast and cast to its dtype, so a rule is written as on paper. Everything a rule emits is
+// ordinary graph, so a gradient has a gradient.
 #pragma once
 
 #include <vector>
@@ -17,8 +17,8 @@ class Adjoint {
   const Node& node() const { return *node_; }
   AttrsView attrs() const { return node_->view(); }
   int inputs() const { return static_cast<int>(node_->inputs.size()); }
-  // Operand and result values, as seen from the backward graph (fetched as residuals when first used, so
-  // do not ask for what is not needed).
+  // Operand and result values, as seen from the backward graph (fetched as residuals when first
+  // used, so do not ask for what is not needed).
   virtual Value x(int i) = 0;
   virtual Value y(int j = 0) = 0;
   // Gradient that arrives at result j; zeros when none does.
@@ -30,8 +30,8 @@ class Adjoint {
   const Type& x_type(int i) const { return node_->inputs[i].type(); }
   const Type& y_type(int j = 0) const { return node_->types[j]; }
   virtual Graph& graph() = 0;  // the backward graph under construction
-  // For ops with regions: (parameters of the region…, one seed per differentiable result…) -> gradients of
-  // the parameters listed in `wrt`.
+  // For ops with regions: (parameters of the region…, one seed per differentiable result…) ->
+  // gradients of the parameters listed in `wrt`.
   virtual GraphPtr region_gradient(const ir::Graph& region, const std::vector<int>& wrt) = 0;
   Value scalar(DType d, double v) { return graph().scalar(d, v); }
 

@@ -1,5 +1,6 @@
-// Attrs: the compile-time arguments of one use of an op, in the order of its record. A record's attribute
-// line gives each a name, a type and perhaps a default ("stride: int[2] = 1"); parsing is in op.cc.
+// Attrs: the compile-time arguments of one use of an op, in the order of its record. A record's
+// attribute line gives each a name, a type and perhaps a default ("stride: int[2] = 1"); parsing is
+// in op.cc.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,8 @@ namespace mycel::ir {
 
 class Graph;
 using GraphPtr = std::shared_ptr<const Graph>;
-// A function of the host program inside a graph (a user's own gradient, say). Opaque to every transform.
+// A function of the host program inside a graph (a user's own gradient, say). Opaque to every
+// transform.
 using Callback = std::function<Tensors(std::span<const Tensor>)>;
 using CallbackPtr = std::shared_ptr<const Callback>;
 
@@ -27,20 +29,20 @@ class Attr {
   using Ints = std::vector<int64_t>;
   using Floats = std::vector<double>;
 
-  Attr() = default;  // None
-  Attr(bool v) : v_(v) {}                                        // NOLINT
-  Attr(int v) : v_(static_cast<int64_t>(v)) {}                   // NOLINT
-  Attr(int64_t v) : v_(v) {}                                     // NOLINT
-  Attr(double v) : v_(v) {}                                      // NOLINT
-  Attr(const char* v) : v_(std::string(v)) {}                    // NOLINT
-  Attr(std::string v) : v_(std::move(v)) {}                      // NOLINT
-  Attr(Ints v) : v_(std::move(v)) {}                             // NOLINT
-  Attr(Floats v) : v_(std::move(v)) {}                           // NOLINT
-  Attr(DType v) : v_(v) {}                                       // NOLINT
-  Attr(const Shape& s) : v_(Ints(s.begin(), s.end())) {}         // NOLINT
-  Attr(GraphPtr g) : v_(std::move(g)) {}                         // NOLINT
-  Attr(Tensor t) : v_(std::move(t)) {}                           // NOLINT
-  Attr(CallbackPtr c) : v_(std::move(c)) {}                      // NOLINT
+  Attr() = default;                                       // None
+  Attr(bool v) : v_(v) {}                                 // NOLINT
+  Attr(int v) : v_(static_cast<int64_t>(v)) {}            // NOLINT
+  Attr(int64_t v) : v_(v) {}                              // NOLINT
+  Attr(double v) : v_(v) {}                               // NOLINT
+  Attr(const char* v) : v_(std::string(v)) {}             // NOLINT
+  Attr(std::string v) : v_(std::move(v)) {}               // NOLINT
+  Attr(Ints v) : v_(std::move(v)) {}                      // NOLINT
+  Attr(Floats v) : v_(std::move(v)) {}                    // NOLINT
+  Attr(DType v) : v_(v) {}                                // NOLINT
+  Attr(const Shape& s) : v_(Ints(s.begin(), s.end())) {}  // NOLINT
+  Attr(GraphPtr g) : v_(std::move(g)) {}                  // NOLINT
+  Attr(Tensor t) : v_(std::move(t)) {}                    // NOLINT
+  Attr(CallbackPtr c) : v_(std::move(c)) {}               // NOLINT
 
   bool none() const { return v_.index() == 0; }
   template <typename T>
@@ -63,8 +65,8 @@ class Attr {
   std::string str() const;
 
  private:
-  std::variant<std::monostate, bool, int64_t, double, std::string, Ints, Floats, DType, GraphPtr, Tensor,
-               CallbackPtr>
+  std::variant<std::monostate, bool, int64_t, double, std::string, Ints, Floats, DType, GraphPtr,
+               Tensor, CallbackPtr>
       v_;
 };
 

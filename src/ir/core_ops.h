@@ -1,5 +1,5 @@
-// The handful of ops that transforms themselves emit (adding gradients, undoing a broadcast, literals).
-// ops/all_ops.cc fills the table, so that no transform names an op.
+// The handful of ops that transforms themselves emit (adding gradients, undoing a broadcast,
+// literals). ops/all_ops.cc fills the table, so that no transform names an op.
 #pragma once
 
 #include "ir/op.h"

@@ -1,5 +1,5 @@
-// Expansion: what the rule of a composite op sees: its operands as values of the graph that it expands
-// into. The rule emits other ops and names the results.
+// Expansion: what the rule of a composite op sees: its operands as values of the graph that it
+// expands into. The rule emits other ops and names the results.
 #pragma once
 
 #include "ir/graph.h"

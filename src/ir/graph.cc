@@ -4,9 +4,9 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "ir/adjoint.h"
 #include "ir/core_ops.h"
 #include "ir/expansion.h"
-#include "ir/adjoint.h"
 
 namespace mycel::ir {
 
@@ -139,8 +139,9 @@ std::vector<Value> expand(Graph& g, const Op& op, std::vector<Value> inputs, con
     if (error.message().find(op.name) == std::string::npos) error.prefix(op.name + ": ");
     throw;
   }
-  MYCEL_CHECK(e.results.size() == op.outputs.size() || op.outputs[0][0] == '*', "the expansion of {} gave {} results, its record says {}",
-              op.name, e.results.size(), op.outputs.size());
+  MYCEL_CHECK(e.results.size() == op.outputs.size() || op.outputs[0][0] == '*',
+              "the expansion of {} gave {} results, its record says {}", op.name, e.results.size(),
+              op.outputs.size());
   return e.results;
 }
 

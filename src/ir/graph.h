@@ -1,6 +1,7 @@
-// Graph: a pure function in SSA form. Parameters, nodes in execution order, results; a node uses only
-// values defined before it. Regions of control-flow ops are graphs too, closed: whatever they need comes
-// in as a parameter. Graphs are built once and then shared as `GraphPtr` (const); passes make new ones.
+// Graph: a pure function in SSA form. Parameters, nodes in execution order, results; a node uses
+// only values defined before it. Regions of control-flow ops are graphs too, closed: whatever they
+// need comes in as a parameter. Graphs are built once and then shared as `GraphPtr` (const); passes
+// make new ones.
 #pragma once
 
 #include <deque>
@@ -38,12 +39,12 @@ const std::string& loc_text(Loc loc);
 
 struct Node {
   Graph* graph = nullptr;
-  const Op* op = nullptr;  // null for a parameter
+  const Op* op = nullptr;     // null for a parameter
   std::vector<Value> inputs;  // an absent optional input is an empty Value
   Attrs attrs;
   Types types;
   Loc loc = 0;
-  uint32_t id = 0;  // position in the graph, dense
+  uint32_t id = 0;   // position in the graph, dense
   std::string name;  // of a parameter: for texts and messages
 
   bool is_param() const { return op == nullptr; }
@@ -60,7 +61,8 @@ class Graph {
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
   Value add_param(const Type& type, std::string name = {});
-  // Completes attributes, promotes dtypes (inserting casts), infers types. UserError from the type rule.
+  // Completes attributes, promotes dtypes (inserting casts), infers types. UserError from the type
+  // rule.
   Node* add(const Op& op, std::vector<Value> inputs, Attrs attrs = {}, Loc loc = 0);
   // The same with types already known: for transforms that copy nodes.
   Node* add_typed(const Op& op, std::vector<Value> inputs, Attrs attrs, Types types, Loc loc);
@@ -86,13 +88,13 @@ class Graph {
   std::vector<Value> results_;
 };
 
-// Copies the nodes of `g` into `into`, parameters replaced by `args`; gives the values of its results.
-// When `mapping` is given it receives, per node id of `g`, the node that stands for it.
+// Copies the nodes of `g` into `into`, parameters replaced by `args`; gives the values of its
+// results. When `mapping` is given it receives, per node id of `g`, the node that stands for it.
 std::vector<Value> inline_graph(const Graph& g, Graph& into, std::span<const Value> args,
                                 std::vector<Node*>* mapping = nullptr);
 
-// Runs the type rule: types of the results of `op` on inputs of these types. UserError when they are not
-// acceptable. Optional absent inputs are passed as null.
+// Runs the type rule: types of the results of `op` on inputs of these types. UserError when they
+// are not acceptable. Optional absent inputs are passed as null.
 Types infer_types(const Op& op, std::span<const Type* const> inputs, const Attrs& attrs);
 
 }  // namespace mycel::ir

@@ -1,6 +1,6 @@
 // LoopCtx: what a loop rule sees: concrete types and attributes, and the Nest to fill. Buffers are
-// declared already: in(i) and out(j). Extents and strides go in through `nest.number(…)`, so that one
-// compiled kernel serves all shapes of the same structure.
+// declared already: in(i) and out(j). Extents and strides go in through `nest.number(…)`, so that
+// one compiled kernel serves all shapes of the same structure.
 #pragma once
 
 #include <span>

@@ -1,12 +1,12 @@
 #include "ir/op.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <charconv>
 #include <deque>
 #include <mutex>
 #include <unordered_map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "ir/core_ops.h"
@@ -116,7 +116,8 @@ Attr parse_default(const AttrSpec& spec, std::string_view text) {
         return Attr(Attr::Ints(spec.length < 0 ? 1 : spec.length, parse_int(text)));
       }
       Attr::Ints v;
-      for (const std::string& p : split(text.substr(1, text.size() - 2), ',')) v.push_back(parse_int(p));
+      for (const std::string& p : split(text.substr(1, text.size() - 2), ','))
+        v.push_back(parse_int(p));
       return Attr(v);
     }
     case AttrKind::kFloats: {
@@ -124,7 +125,8 @@ Attr parse_default(const AttrSpec& spec, std::string_view text) {
         return Attr(Attr::Floats(spec.length < 0 ? 1 : spec.length, parse_real(text)));
       }
       Attr::Floats v;
-      for (const std::string& p : split(text.substr(1, text.size() - 2), ',')) v.push_back(parse_real(p));
+      for (const std::string& p : split(text.substr(1, text.size() - 2), ','))
+        v.push_back(parse_real(p));
       return Attr(v);
     }
     default:
@@ -134,8 +136,9 @@ Attr parse_default(const AttrSpec& spec, std::string_view text) {
 }
 
 const char* kind_text(AttrKind k) {
-  constexpr const char* kText[] = {"a bool",  "an int",   "a number",         "a string",         "a dtype",
-                                   "a graph", "a tensor", "a function", "a sequence of ints", "a sequence of numbers"};
+  constexpr const char* kText[] = {
+      "a bool",  "an int",   "a number",   "a string",           "a dtype",
+      "a graph", "a tensor", "a function", "a sequence of ints", "a sequence of numbers"};
   return kText[static_cast<int>(k)];
 }
 
@@ -195,11 +198,13 @@ AttrSpec parse_attr(std::string_view line) {
     if (type != "int[]") spec.length = static_cast<int>(parse_int(type.substr(4, type.size() - 5)));
   } else if (type.starts_with("float[")) {
     spec.kind = AttrKind::kFloats;
-    if (type != "float[]") spec.length = static_cast<int>(parse_int(type.substr(6, type.size() - 7)));
+    if (type != "float[]")
+      spec.length = static_cast<int>(parse_int(type.substr(6, type.size() - 7)));
   } else {
     static const std::unordered_map<std::string_view, AttrKind> kinds = {
-        {"bool", AttrKind::kBool},   {"int", AttrKind::kInt},     {"float", AttrKind::kFloat},
-        {"str", AttrKind::kString},  {"dtype", AttrKind::kDType}, {"graph", AttrKind::kGraph},
+        {"bool", AttrKind::kBool},     {"int", AttrKind::kInt},
+        {"float", AttrKind::kFloat},   {"str", AttrKind::kString},
+        {"dtype", AttrKind::kDType},   {"graph", AttrKind::kGraph},
         {"tensor", AttrKind::kTensor}, {"callback", AttrKind::kCallback}};
     auto it = kinds.find(type);
     MYCEL_CHECK(it != kinds.end(), "attribute line '{}' has an unknown type '{}'", line, type);
@@ -229,7 +234,8 @@ Attr fit_attr(const std::string& owner, const AttrSpec& spec, Attr a) {
   for (const std::string& c : spec.choices) {
     if (c == a.string()) return a;
   }
-  value_error("{}: '{}' must be one of {}, got '{}'", owner, spec.name, fmt::join(spec.choices, ", "), a.string());
+  value_error("{}: '{}' must be one of {}, got '{}'", owner, spec.name,
+              fmt::join(spec.choices, ", "), a.string());
 }
 
 Op::Op(const OpDef& d, int identity) : def(d), id(identity), name(d.name) {
@@ -261,7 +267,8 @@ Attrs Op::complete(Attrs given) const {
   for (size_t i = 0; i < attrs.size(); ++i) {
     const AttrSpec& spec = attrs[i];
     if (i >= given.size()) {
-      if (!spec.has_default) type_error("{}: attribute '{}' is missing: {}", name, spec.name, signature());
+      if (!spec.has_default)
+        type_error("{}: attribute '{}' is missing: {}", name, spec.name, signature());
       given.push_back(spec.default_value);
       continue;
     }
@@ -302,7 +309,8 @@ const Op& op_of(const OpDef& def) {
   ensure_ops();
   Registry& r = registry();
   auto it = r.by_def.find(&def);
-  MYCEL_CHECK(it != r.by_def.end(), "op {} is missing from its room's list in ops/all_ops.cc", def.name);
+  MYCEL_CHECK(it != r.by_def.end(), "op {} is missing from its room's list in ops/all_ops.cc",
+              def.name);
   return *it->second;
 }
 
@@ -335,7 +343,8 @@ void set_core_ops(const CoreOps& ops) { registry().core = ops; }
 
 const Attr& AttrsView::operator[](std::string_view attr) const {
   int i = op_->attr_index(attr);
-  MYCEL_CHECK(i >= 0 && i < static_cast<int>(attrs_->size()), "op {} has no attribute '{}'", op_->name, attr);
+  MYCEL_CHECK(i >= 0 && i < static_cast<int>(attrs_->size()), "op {} has no attribute '{}'",
+              op_->name, attr);
   return (*attrs_)[i];
 }
 

@@ -1,5 +1,6 @@
-// Op: a record that has been registered, with its signature parsed. Rooms register explicitly through
-// ops/all_ops.cc; nothing runs before main. `op_of(def)` and `find_op(name)` give the same object.
+// Op: a record that has been registered, with its signature parsed. Rooms register explicitly
+// through ops/all_ops.cc; nothing runs before main. `op_of(def)` and `find_op(name)` give the same
+// object.
 #pragma once
 
 #include <span>
@@ -18,19 +19,31 @@ struct InputSpec {
   bool variadic = false;
 };
 
-enum class AttrKind : uint8_t { kBool, kInt, kFloat, kString, kDType, kGraph, kTensor, kCallback, kInts, kFloats };
+enum class AttrKind : uint8_t {
+  kBool,
+  kInt,
+  kFloat,
+  kString,
+  kDType,
+  kGraph,
+  kTensor,
+  kCallback,
+  kInts,
+  kFloats
+};
 
 struct AttrSpec {
   std::string name;
   AttrKind kind = AttrKind::kInt;
-  bool optional = false;   // None allowed
-  int length = -1;         // of kInts/kFloats when fixed
+  bool optional = false;             // None allowed
+  int length = -1;                   // of kInts/kFloats when fixed
   std::vector<std::string> choices;  // of kString
   bool has_default = false;
   Attr default_value;
 };
 
-// Parses "name: type [= default]". Layers and optimizers describe their arguments in the same grammar.
+// Parses "name: type [= default]". Layers and optimizers describe their arguments in the same
+// grammar.
 AttrSpec parse_attr(std::string_view line);
 // `given` as the kind that `spec` asks for; TypeError/ValueError naming `owner` and the attribute.
 Attr fit_attr(const std::string& owner, const AttrSpec& spec, Attr given);
@@ -47,10 +60,12 @@ class Op {
   std::vector<std::string> outputs;
   int required_inputs = 0;
   bool variadic = false;
-  bool holds_code = false;  // an attribute is a graph or a callback that runs, not a formula: see runtime/control.h
+  bool holds_code = false;  // an attribute is a graph or a callback that runs, not a formula: see
+                            // runtime/control.h
 
   int attr_index(std::string_view attr) const;  // -1 when there is none
-  // Fills defaults, repeats ints, checks kinds and choices; TypeError/ValueError naming op and attribute.
+  // Fills defaults, repeats ints, checks kinds and choices; TypeError/ValueError naming op and
+  // attribute.
   Attrs complete(Attrs given) const;
   std::string signature() const;  // "conv2d(x, w, *, stride=1, …)"
 };
@@ -58,7 +73,7 @@ class Op {
 // Registers the records of a room; idempotent per name (a second record of one name is our bug).
 void register_ops(std::initializer_list<const OpDef*> defs);
 const Op& op_of(const OpDef& def);
-const Op* find_op(std::string_view name);  // null when unknown
+const Op* find_op(std::string_view name);   // null when unknown
 const Op& op_named(std::string_view name);  // AttributeError with a "did you mean" when unknown
 std::span<const Op* const> all_ops();
 

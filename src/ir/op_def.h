@@ -1,6 +1,7 @@
-// OpDef: the one record of an op (DESIGN §3). Everything derives from it: the C++ and Python functions,
-// stubs, docs, tests, gradients, kernels from formulas, the planner. Records are constexpr and pass
-// `check`, which turns a malformed or incomplete record into a build error with a readable text.
+// OpDef: the one record of an op (DESIGN §3). Everything derives from it: the C++ and Python
+// functions, stubs, docs, tests, gradients, kernels from formulas, the planner. Records are
+// constexpr and pass `check`, which turns a malformed or incomplete record into a build error with
+// a readable text.
 //
 //   constexpr OpDef kLog1p = check({
 //       .name = "log1p",
@@ -13,12 +14,15 @@
 //       .cases = "x in (-0.9, 10)",
 //   });
 //
-// Grammar.  in:   "name: class[dims]", class one of any bool int float complex number (int or float or
-//                 complex) real (int or float) index (int32 or int64); "name?: …" optional, "*name: …"
-//                 any number (last only). dims are for the reader and the generic tests: "[n, c, h, w]".
-//           attr: "name: type [= default]", type one of bool int float str dtype graph tensor int[] float[]
-//                 int[N], each with an optional "?" (None allowed); "str(a|b|c)" lists the choices. An
-//                 int given for int[N] is repeated.
+// Grammar.  in:   "name: class[dims]", class one of any bool int float complex number (int or float
+// or
+//                 complex) real (int or float) index (int32 or int64); "name?: …" optional, "*name:
+//                 …" any number (last only). dims are for the reader and the generic tests: "[n, c,
+//                 h, w]".
+//           attr: "name: type [= default]", type one of bool int float str dtype graph tensor int[]
+//           float[]
+//                 int[N], each with an optional "?" (None allowed); "str(a|b|c)" lists the choices.
+//                 An int given for int[N] is repeated.
 //           out:  "name".
 //           cases: clauses separated by ";" read by the generic case runner (tests/cpp/op_cases.h).
 #pragma once
@@ -34,10 +38,10 @@
 
 namespace mycel::ir {
 
-class Adjoint;   // ir/adjoint.h: what a gradient rule sees
+class Adjoint;      // ir/adjoint.h: what a gradient rule sees
 class TypeRuleCtx;  // ir/type_rule.h
-class LoopCtx;   // ir/loop_rule.h
-class Expansion;  // ir/expansion.h
+class LoopCtx;      // ir/loop_rule.h
+class Expansion;    // ir/expansion.h
 class Op;
 struct Value;
 
@@ -70,15 +74,16 @@ struct GradRule {
   constexpr GradRule(F f) : fn(f) {}  // NOLINT(google-explicit-constructor)
   constexpr bool set() const { return fn || none; }
 };
-// For ops without a gradient; the reason appears in the docs and, where a gradient was asked, in the error.
+// For ops without a gradient; the reason appears in the docs and, where a gradient was asked, in
+// the error.
 constexpr GradRule no_gradient(const char* reason) {
   GradRule g;
   g.none = reason;
   return g;
 }
 
-// An elementwise op: out[j][i] = formula(in[k][i]…) with NumPy broadcasting. Output j has the dtype that
-// the type rule gives; the value is cast to it if the formula's differs.
+// An elementwise op: out[j][i] = formula(in[k][i]…) with NumPy broadcasting. Output j has the dtype
+// that the type rule gives; the value is cast to it if the formula's differs.
 struct ScalarFormula {
   int inputs = 0, outputs = 0;
   void (*fn)(const loops::Val* in, const Attrs& attrs, loops::Val* out) = nullptr;
@@ -90,7 +95,8 @@ constexpr ScalarFormula unary(F) {
 }
 template <typename F>
 constexpr ScalarFormula binary(F) {
-  return {2, 1, [](const loops::Val* in, const Attrs&, loops::Val* out) { out[0] = F{}(in[0], in[1]); }};
+  return {2, 1,
+          [](const loops::Val* in, const Attrs&, loops::Val* out) { out[0] = F{}(in[0], in[1]); }};
 }
 template <typename F>
 constexpr ScalarFormula ternary(F) {
@@ -101,16 +107,15 @@ constexpr ScalarFormula ternary(F) {
 // With attributes, or several outputs: f(in, attrs, out).
 template <typename F>
 constexpr ScalarFormula formula(int inputs, int outputs, F) {
-  return {inputs, outputs, [](const loops::Val* in, const Attrs& attrs, loops::Val* out) {
-            F{}(in, attrs, out);
-          }};
+  return {inputs, outputs,
+          [](const loops::Val* in, const Attrs& attrs, loops::Val* out) { F{}(in, attrs, out); }};
 }
 
 // How inputs of different dtypes meet.
 enum class Promote : uint8_t {
-  kNone,     // each input is taken as it is
-  kCommon,   // all tensor inputs are cast to their common dtype before the op runs
-  kFloat,    // as kCommon, and integers become float32 (true division, sqrt of an int)
+  kNone,    // each input is taken as it is
+  kCommon,  // all tensor inputs are cast to their common dtype before the op runs
+  kFloat,   // as kCommon, and integers become float32 (true division, sqrt of an int)
 };
 
 struct OpDef {
@@ -124,35 +129,39 @@ struct OpDef {
   const char* shard = "";
   GradRule grad = {};
   ScalarFormula scalar = {};
-  LoopRule loops = nullptr;      // kernel as loop nests
-  ExpandRule expand = nullptr;   // composite: other ops; gradient, batching, sharding follow from them
+  LoopRule loops = nullptr;  // kernel as loop nests
+  ExpandRule expand =
+      nullptr;  // composite: other ops; gradient, batching, sharding follow from them
   const char* cases = "";
-  const char* onnx = "";         // ONNX op of the same meaning
-  // Published names beside `name`. primitive: "ReduceSum(keep_dims)": a class constructed with these
-  // attributes and then called with the operands and the remaining attributes, in record order.
-  // "Renorm(p, axis=dim)": attribute axis is published as dim. "Gelu[approximate=tanh]": the attribute is
-  // set. Several forms are separated by ";".
-  // method: names of Tensor methods ("sum"), separated by spaces. alias: further function names.
+  const char* onnx = "";  // ONNX op of the same meaning
+  // Published names beside `name`. primitive: "ReduceSum(keep_dims)": a class constructed with
+  // these attributes and then called with the operands and the remaining attributes, in record
+  // order. "Renorm(p, axis=dim)": attribute axis is published as dim. "Gelu[approximate=tanh]": the
+  // attribute is set. Several forms are separated by ";". method: names of Tensor methods ("sum"),
+  // separated by spaces. alias: further function names.
   const char* primitive = "";
   const char* method = "";
   const char* alias = "";
   bool commutative = false;
-  bool random = false;           // takes a key; never folded or merged
-  // Result 0 is the first operand's elements, in order, under another shape: nothing runs, memory is shared.
+  bool random = false;  // takes a key; never folded or merged
+  // Result 0 is the first operand's elements, in order, under another shape: nothing runs, memory
+  // is shared.
   bool view = false;
-  bool side_effect = false;      // printed, asserted: kept and ordered
-  bool internal = false;         // no public function: gradient kernels and the like
+  bool side_effect = false;  // printed, asserted: kept and ordered
+  bool internal = false;     // no public function: gradient kernels and the like
 
-  // How the record can be executed and differentiated; `check` makes sure that one of them is there.
+  // How the record can be executed and differentiated; `check` makes sure that one of them is
+  // there.
   constexpr bool composite() const { return expand != nullptr; }
 
-  // Emits this op into the graph that its inputs belong to; attributes in record order, trailing ones may
-  // be left to their defaults. Multi-result ops: `.all`.
+  // Emits this op into the graph that its inputs belong to; attributes in record order, trailing
+  // ones may be left to their defaults. Multi-result ops: `.all`.
   Value operator()(std::initializer_list<Value> inputs, Attrs attrs = {}) const;
 };
 
-// -- the compile-time check ------------------------------------------------------------------------
-// A call of a function that is not constexpr stops the build; its name is the message.
+// -- the compile-time check
+// ------------------------------------------------------------------------ A call of a function
+// that is not constexpr stops the build; its name is the message.
 namespace record_error {
 void the_record_has_no_name();
 void the_name_must_be_snake_case();
@@ -205,7 +214,8 @@ consteval OpDef check(OpDef d) {
   }
   for (size_t i = 0; i < d.attr.size(); ++i) {
     std::string_view line = d.attr[i];
-    if (line.find(": ") == std::string_view::npos || !is_snake_case(line.substr(0, line.find(": ")))) {
+    if (line.find(": ") == std::string_view::npos ||
+        !is_snake_case(line.substr(0, line.find(": ")))) {
       record_error::an_attribute_must_read__name_colon_type();
     }
   }

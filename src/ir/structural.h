@@ -1,5 +1,5 @@
-// Equality of graphs up to names and source locations: what makes a recorded tape or a compiled plan
-// reusable.
+// Equality of graphs up to names and source locations: what makes a recorded tape or a compiled
+// plan reusable.
 #pragma once
 
 #include "ir/graph.h"

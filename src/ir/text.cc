@@ -1,8 +1,8 @@
 #include "ir/text.h"
 
-#include <fmt/format.h>
-
 #include <cstring>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 
@@ -44,7 +44,9 @@ class Printer {
       first[n.id] = next;
       next += static_cast<int>(n.types.size());
     }
-    auto ref = [&](const Value& v) { return v ? fmt::format("%{}", first[v.node->id] + v.index) : "_"; };
+    auto ref = [&](const Value& v) {
+      return v ? fmt::format("%{}", first[v.node->id] + v.index) : "_";
+    };
     std::string s = "graph " + name_text(g.name()) + "(";
     const char* comma = "";
     for (const Value& p : g.params()) {
@@ -66,7 +68,9 @@ class Printer {
   }
 
  private:
-  static std::string name_text(const std::string& name) { return is_snake_case(name) ? name : quoted(name); }
+  static std::string name_text(const std::string& name) {
+    return is_snake_case(name) ? name : quoted(name);
+  }
 
   template <typename R>
   std::string node_text(const Node& n, const R& ref, const std::string& indent) {
@@ -117,9 +121,12 @@ class Parser {
       column = text_[i] == '\n' ? 1 : column + 1;
       line += text_[i] == '\n';
     }
-    std::string found = at_ < text_.size() ? text_.substr(at_, std::min<size_t>(12, text_.size() - at_)) : "the end";
+    std::string found = at_ < text_.size()
+                            ? text_.substr(at_, std::min<size_t>(12, text_.size() - at_))
+                            : "the end";
     found = found.substr(0, found.find('\n'));
-    value_error("graph text, line {} column {}: expected {}, found '{}'", line, column, expected, found);
+    value_error("graph text, line {} column {}: expected {}, found '{}'", line, column, expected,
+                found);
   }
   void space() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
@@ -140,7 +147,9 @@ class Parser {
   std::string word() {
     space();
     size_t from = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
+      ++at_;
     if (from == at_) bad("a name");
     return text_.substr(from, at_ - from);
   }
@@ -177,7 +186,9 @@ class Parser {
     if (*end || errno) bad("an integer");
     return v;
   }
-  static bool integral(const std::string& s) { return s.find_first_not_of("+-0123456789") == std::string::npos; }
+  static bool integral(const std::string& s) {
+    return s.find_first_not_of("+-0123456789") == std::string::npos;
+  }
   double real(const std::string& s) {
     char* end = nullptr;
     double v = std::strtod(s.c_str(), &end);
@@ -230,7 +241,8 @@ class Parser {
 
   void define(size_t number) {
     need("%");
-    if (integer() != static_cast<int64_t>(number)) bad(fmt::format("the definition of %{}", number));
+    if (integer() != static_cast<int64_t>(number))
+      bad(fmt::format("the definition of %{}", number));
   }
   Value use(const std::vector<Value>& values) {
     if (take("_")) return {};
@@ -289,7 +301,8 @@ class Parser {
       need("}");
     }
     for (size_t i = 0; i < op.attrs.size(); ++i) {
-      if (!set[i] && !op.attrs[i].has_default) bad("attribute '" + op.attrs[i].name + "' of " + op.name);
+      if (!set[i] && !op.attrs[i].has_default)
+        bad("attribute '" + op.attrs[i].name + "' of " + op.name);
     }
     return op.complete(Attrs(std::move(given)));
   }

@@ -6,7 +6,8 @@
 //     return %3
 //   }
 //
-// Attributes equal to their default are left out. A region stands where its attribute's value would;
+// Attributes equal to their default are left out. A region stands where its attribute's value
+// would;
 // "_" is an absent optional operand.
 #pragma once
 
@@ -19,8 +20,8 @@ namespace mycel::ir {
 
 std::string text_of(const Graph& g);
 
-// UserError(kValue) with line and column for a text that is not a graph; type rules are applied, so a graph
-// that parses is well typed.
+// UserError(kValue) with line and column for a text that is not a graph; type rules are applied, so
+// a graph that parses is well typed.
 std::shared_ptr<Graph> parse(const std::string& text);
 
 }  // namespace mycel::ir

@@ -1,5 +1,5 @@
-// Type of a value in the IR: a tensor of a dtype and shape (dims may be unknown), or a stack of tensors
-// (the residuals that the reverse of a loop pops).
+// Type of a value in the IR: a tensor of a dtype and shape (dims may be unknown), or a stack of
+// tensors (the residuals that the reverse of a loop pops).
 #pragma once
 
 #include <string>

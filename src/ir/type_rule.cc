@@ -54,7 +54,8 @@ void TypeRuleCtx::fail_text(ErrorKind kind, const std::string& text) const {
 
 Types infer_types(const Op& op, std::span<const Type* const> inputs, const Attrs& attrs) {
   if (!op.variadic && inputs.size() > op.inputs.size()) {
-    type_error("{}: {} operands given, takes {}: {}", op.name, inputs.size(), op.inputs.size(), op.signature());
+    type_error("{}: {} operands given, takes {}: {}", op.name, inputs.size(), op.inputs.size(),
+               op.signature());
   }
   TypeRuleCtx ctx(op, inputs, attrs);
   for (size_t i = 0; i < op.inputs.size(); ++i) {
@@ -72,7 +73,8 @@ Types infer_types(const Op& op, std::span<const Type* const> inputs, const Attrs
     op.def.type(ctx);
     return ctx.out;
   }
-  // A composite op without a rule of its own: expand on parameters of these types and read the results.
+  // A composite op without a rule of its own: expand on parameters of these types and read the
+  // results.
   Graph g("expansion");
   std::vector<Value> params;
   for (const Type* t : inputs) params.push_back(t ? g.add_param(*t) : Value());

@@ -1,11 +1,12 @@
-// What a type rule sees: the input types, the attributes, and a way to refuse that names the op, what
-// came and what is allowed. Rules accept unknown dimensions. The standard rules are in `types::`.
+// What a type rule sees: the input types, the attributes, and a way to refuse that names the op,
+// what came and what is allowed. Rules accept unknown dimensions. The standard rules are in
+// `types::`.
 #pragma once
-
-#include <fmt/core.h>
 
 #include <span>
 #include <string>
+
+#include <fmt/core.h>
 
 #include "base/error.h"
 #include "ir/op.h"
@@ -29,7 +30,9 @@ class TypeRuleCtx {
   DType dtype(int i) const { return in_[i]->dtype; }
   void result(DType d, const Shape& s) { out.emplace_back(d, s); }
   // Axis attribute value to [0, rank of input i).
-  int axis(int64_t value, int input = 0) const { return normalize_axis(value, shape(input).rank(), op.name.c_str()); }
+  int axis(int64_t value, int input = 0) const {
+    return normalize_axis(value, shape(input).rank(), op.name.c_str());
+  }
 
   // "matmul: x float32[2, 3] and w float32[4, 5]: <text>".
   template <typename... A>
@@ -51,7 +54,7 @@ void same_as_first(TypeRuleCtx&);   // one result like input 0
 void broadcast(TypeRuleCtx&);       // broadcast shape of all inputs, dtype of input 0
 void broadcast_bool(TypeRuleCtx&);  // the same, dtype bool
 void bool_like_first(TypeRuleCtx&);
-void real_of_first(TypeRuleCtx&);   // complex64 gives float32; others unchanged
+void real_of_first(TypeRuleCtx&);  // complex64 gives float32; others unchanged
 }  // namespace types
 
 }  // namespace mycel::ir

@@ -23,7 +23,7 @@ struct Function {
 const Function kFunctions[] = {
     MYCEL_FUNCTION(exp, -90, 90, 1.5, 1.5), MYCEL_FUNCTION(exp2, -130, 130, 1.5, 1.5),
     MYCEL_FUNCTION(expm1, -2, 2, 2, 2),     MYCEL_FUNCTION(log, 0, 4, 1.5, 1.5),
-    MYCEL_FUNCTION(log2, 0, 4, 2, 2),   MYCEL_FUNCTION(log10, 0, 4, 2, 2),
+    MYCEL_FUNCTION(log2, 0, 4, 2, 2),       MYCEL_FUNCTION(log10, 0, 4, 2, 2),
     MYCEL_FUNCTION(log1p, -1, 3, 2, 2),     MYCEL_FUNCTION(sin, -50, 50, 2.5, 1),
     MYCEL_FUNCTION(cos, -50, 50, 2.5, 1),   MYCEL_FUNCTION(tan, -50, 50, 4, 1),
     MYCEL_FUNCTION(asin, -1, 1, 2.5, 2.5),  MYCEL_FUNCTION(acos, -1, 1, 1.5, 1.5),

@@ -1,5 +1,5 @@
-// The contents page of the CPU kernels: one function per room that has vendor or host kernels. Called by
-// cpu::ensure_kernels; rooms whose records are loop rules and formulas alone need none.
+// The contents page of the CPU kernels: one function per room that has vendor or host kernels.
+// Called by cpu::ensure_kernels; rooms whose records are loop rules and formulas alone need none.
 #pragma once
 
 namespace mycel::ops {

@@ -1,4 +1,5 @@
-// The contents page of the op library: one registration function per room, called by ir::ensure_ops.
+// The contents page of the op library: one registration function per room, called by
+// ir::ensure_ops.
 #pragma once
 
 namespace mycel::ops {

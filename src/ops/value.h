@@ -1,5 +1,5 @@
-// Arithmetic on graph values, so that gradient rules and expansions read as on paper. Numbers become
-// constants of the other side's dtype. Defined by the elementwise room.
+// Arithmetic on graph values, so that gradient rules and expansions read as on paper. Numbers
+// become constants of the other side's dtype. Defined by the elementwise room.
 #pragma once
 
 #include "ir/graph.h"

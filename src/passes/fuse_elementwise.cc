@@ -14,9 +14,9 @@ bool elementwise(const ir::Node& n) {
   return n.op && n.op->def.scalar.set() && !n.op->def.loops && n.types[0].shape.known();
 }
 
-// Grows groups from the last node backwards. A producer joins the group of its consumers when every use
-// of it is in that group or is a result of the graph: nothing outside can then wait for it, so that the
-// group can run as one where its last member stood.
+// Grows groups from the last node backwards. A producer joins the group of its consumers when every
+// use of it is in that group or is a result of the graph: nothing outside can then wait for it, so
+// that the group can run as one where its last member stood.
 class Grouping {
  public:
   explicit Grouping(const ir::Graph& g) : g_(g), group_(g.size(), -1), uses_(g.size()) {
@@ -51,7 +51,8 @@ class Grouping {
     }
     if (target >= 0) {
       const ir::Node& root = g_.nodes()[members_[target][0]];
-      if (!(root.types[0].shape == n.types[0].shape) || members_[target].size() >= kMaxGroup) target = -1;
+      if (!(root.types[0].shape == n.types[0].shape) || members_[target].size() >= kMaxGroup)
+        target = -1;
     }
     if (target < 0) {
       target = static_cast<int>(members_.size());
@@ -78,7 +79,8 @@ Body make_body(const ir::Graph& g, const std::vector<const ir::Node*>& members) 
   std::map<std::pair<uint32_t, uint32_t>, ir::Value> inside;
   for (const ir::Node* n : members) {
     for (const ir::Value& v : n->inputs) {
-      bool internal = std::any_of(members.begin(), members.end(), [&](auto* m) { return m == v.node; });
+      bool internal =
+          std::any_of(members.begin(), members.end(), [&](auto* m) { return m == v.node; });
       auto key = std::pair(v.node->id, v.index);
       if (internal || inside.count(key)) continue;
       inside[key] = b.graph->add_param(v.type());
@@ -135,8 +137,8 @@ GraphOut fuse_elementwise(const ir::Graph& g) {
     ir::Types types;
     for (const ir::Value& v : b.reads) in.push_back(r.translate(v));
     for (const ir::Value& v : b.gives) types.push_back(v.type());
-    ir::Node* fused = r.out().add_typed(*ir::core_ops().fused, std::move(in), {ir::Attr(ir::GraphPtr(b.graph))},
-                                        std::move(types), n.loc);
+    ir::Node* fused = r.out().add_typed(*ir::core_ops().fused, std::move(in),
+                                        {ir::Attr(ir::GraphPtr(b.graph))}, std::move(types), n.loc);
     for (const ir::Node* m : it->second) {
       std::vector<ir::Value> by(m->types.size());
       for (size_t k = 0; k < b.gives.size(); ++k) {

@@ -12,7 +12,8 @@ size_t key_of(const ir::Op& op, const std::vector<ir::Value>& in, const ir::Attr
   return h;
 }
 
-bool same(const ir::Node& a, const ir::Op& op, const std::vector<ir::Value>& in, const ir::Attrs& attrs) {
+bool same(const ir::Node& a, const ir::Op& op, const std::vector<ir::Value>& in,
+          const ir::Attrs& attrs) {
   if (a.op != &op || a.inputs.size() != in.size() || !(a.attrs == attrs)) return false;
   for (size_t i = 0; i < in.size(); ++i) {
     if (!a.inputs[i].same(in[i])) return false;

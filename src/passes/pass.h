@@ -1,4 +1,5 @@
-// Passes: graph in, graph out. Each is a pure function and idempotent; pipeline.cc is the contents page.
+// Passes: graph in, graph out. Each is a pure function and idempotent; pipeline.cc is the contents
+// page.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,8 @@ GraphOut expand_composites(const ir::Graph& g);
 GraphOut eliminate_dead_code(const ir::Graph& g);
 // Merges nodes of the same op, operands and attributes; random ops and side effects are left alone.
 GraphOut merge_duplicates(const ir::Graph& g);
-// Joins neighbouring elementwise ops of one shape into `fused` ops: one kernel, no memory between them.
+// Joins neighbouring elementwise ops of one shape into `fused` ops: one kernel, no memory between
+// them.
 GraphOut fuse_elementwise(const ir::Graph& g);
 
 // What compiling a graph does to it, in order. MYCEL_DUMP=dir writes the graph after every pass.

@@ -16,10 +16,8 @@ struct Step {
 };
 
 constexpr Step kSteps[] = {
-    {"expand_composites", expand_composites},
-    {"merge_duplicates", merge_duplicates},
-    {"eliminate_dead_code", eliminate_dead_code},
-    {"fuse_elementwise", fuse_elementwise},
+    {"expand_composites", expand_composites},     {"merge_duplicates", merge_duplicates},
+    {"eliminate_dead_code", eliminate_dead_code}, {"fuse_elementwise", fuse_elementwise},
     {"eliminate_dead_code", eliminate_dead_code},
 };
 

@@ -11,7 +11,8 @@ namespace mycel::passes {
 
 class Rewrite {
  public:
-  explicit Rewrite(const ir::Graph& g) : g_(g), out_(std::make_shared<ir::Graph>(g.name())), map_(g.size()) {}
+  explicit Rewrite(const ir::Graph& g)
+      : g_(g), out_(std::make_shared<ir::Graph>(g.name())), map_(g.size()) {}
 
   ir::Graph& out() { return *out_; }
   ir::Value translate(const ir::Value& v) const {

@@ -56,7 +56,8 @@ Tensors run_while(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs&
     if (!known(t)) return record_region(op, in, attrs);
   }
   Tensors carried(in.begin(), in.end());
-  while (truth(run_graph(*attrs[0].graph(), carried)[0])) carried = run_graph(*attrs[1].graph(), carried);
+  while (truth(run_graph(*attrs[0].graph(), carried)[0]))
+    carried = run_graph(*attrs[1].graph(), carried);
   return carried;
 }
 
@@ -64,8 +65,8 @@ Tensors run_callback(const ir::Op&, std::span<const Tensor> in, const ir::Attrs&
   return (*attrs[0].callback())(in);
 }
 
-// The function runs on the primals of the innermost recorder that watches an operand, unseen by it; the
-// recorder gets one node. Outer recorders see what runs inside.
+// The function runs on the primals of the innermost recorder that watches an operand, unseen by it;
+// the recorder gets one node. Outer recorders see what runs inside.
 Tensors run_custom_gradient(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs) {
   Tensors plain(in.begin(), in.end());
   Traced* top = nullptr;
@@ -95,7 +96,8 @@ struct Region {
 Region trace_region(const Fn& f, std::span<const Tensor> operands, const char* name) {
   Recorder r(name);
   Tensors params;
-  for (const Tensor& t : operands) params.push_back(r.watch(Tensor::abstract(t.dtype(), t.shape())));
+  for (const Tensor& t : operands)
+    params.push_back(r.watch(Tensor::abstract(t.dtype(), t.shape())));
   std::vector<ir::Value> results;
   for (const Tensor& t : f(params)) results.push_back(r.value_of(t));
   r.graph().set_results(std::move(results));
@@ -104,8 +106,8 @@ Region trace_region(const Fn& f, std::span<const Tensor> operands, const char* n
 }
 
 // The same region with parameters (operands…, before…, its own captures…, after…).
-std::shared_ptr<ir::Graph> widen(const Region& r, size_t operands, const Tensors& before, const Tensors& after,
-                                 bool pass_on) {
+std::shared_ptr<ir::Graph> widen(const Region& r, size_t operands, const Tensors& before,
+                                 const Tensors& after, bool pass_on) {
   auto g = std::make_shared<ir::Graph>(r.graph->name());
   std::vector<ir::Value> args, extra;
   for (size_t i = 0; i < operands; ++i) args.push_back(g->add_param(r.graph->params()[i].type()));
@@ -130,11 +132,13 @@ RegionKernel region_kernel(const ir::Op& op) {
       {"callback", run_callback},
       {"custom_gradient", run_custom_gradient}};
   auto it = kernels.find(op.name);
-  MYCEL_CHECK(it != kernels.end(), "op {} holds code but runtime/control.cc cannot run it", op.name);
+  MYCEL_CHECK(it != kernels.end(), "op {} holds code but runtime/control.cc cannot run it",
+              op.name);
   return it->second;
 }
 
-Tensors cond(const Tensor& pred, const Fn& then, const Fn& otherwise, std::span<const Tensor> operands) {
+Tensors cond(const Tensor& pred, const Fn& then, const Fn& otherwise,
+             std::span<const Tensor> operands) {
   if (known(pred)) return truth(pred) ? then(operands) : otherwise(operands);
   Region a = trace_region(then, operands, "then");
   Region b = trace_region(otherwise, operands, "otherwise");
@@ -175,14 +179,14 @@ Tensors fori_loop(int64_t begin, int64_t end,
   Tensor last = Tensor::scalar(DType::kInt32, end), one = Tensor::scalar(DType::kInt32, int64_t{1});
   const ir::Op& less = ir::op_named("less");
   const ir::Op& add = ir::op_named("add");
-  Tensors out = while_loop(
-      [&](std::span<const Tensor> s) { return Tensors{call1(less, {s[0], last})}; },
-      [&](std::span<const Tensor> s) {
-        Tensors next{call1(add, {s[0], one})};
-        for (Tensor& t : body(s[0], s.subspan(1))) next.push_back(std::move(t));
-        return next;
-      },
-      state);
+  Tensors out =
+      while_loop([&](std::span<const Tensor> s) { return Tensors{call1(less, {s[0], last})}; },
+                 [&](std::span<const Tensor> s) {
+                   Tensors next{call1(add, {s[0], one})};
+                   for (Tensor& t : body(s[0], s.subspan(1))) next.push_back(std::move(t));
+                   return next;
+                 },
+                 state);
   out.erase(out.begin());
   return out;
 }

@@ -1,8 +1,8 @@
 #include "runtime/dispatch.h"
 
-#include <fmt/format.h>
-
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "backend/cpu/kernel.h"
 #include "base/error.h"
@@ -41,7 +41,8 @@ struct Cache {
   std::vector<Entry*> buckets = std::vector<Entry*>(kBuckets);
   DispatchStats stats;
 };
-// Only a pointer lies in thread-local storage: a library loaded later (from Python) finds little room there.
+// Only a pointer lies in thread-local storage: a library loaded later (from Python) finds little
+// room there.
 thread_local constinit Cache* t_cache __attribute__((tls_model("initial-exec"))) = nullptr;
 
 Cache& make_cache() {
@@ -72,7 +73,8 @@ inline bool matches(const Entry& e, size_t hash, const ir::Op& op, std::span<con
   if (e.hash != hash || e.op != &op || e.in.size() != in.size()) return false;
   for (size_t i = 0; i < in.size(); ++i) {
     if (e.present[i] != static_cast<bool>(in[i])) return false;
-    if (in[i] && (e.in[i].dtype != in[i].dtype() || !(e.in[i].shape == in[i].shape()))) return false;
+    if (in[i] && (e.in[i].dtype != in[i].dtype() || !(e.in[i].shape == in[i].shape())))
+      return false;
   }
   return e.given == attrs;
 }
@@ -182,7 +184,8 @@ void run_prepared(const Entry& e, std::span<const Tensor> in, Tensor* out) {
   e.prepared->run(buffers);
 }
 
-// Runs what a composite op is made of; an error found in the values names the op that the user called.
+// Runs what a composite op is made of; an error found in the values names the op that the user
+// called.
 Tensors run_expansion(const ir::Op& op, const ir::Graph& g, std::span<const Tensor> args) {
   try {
     return run_graph(g, args);
@@ -275,7 +278,8 @@ Tensors call_watched(const ir::Op& op, std::span<const Tensor> in, const ir::Att
   // A composite is recorded as what it is made of, so that transforms see only primitives.
   if (op.def.composite()) return call_expansion(op, plain, full);
   if (!top) {
-    return watch_of(plain) == Watch::kAbstract ? infer_abstract(op, plain, full) : call(op, plain, full);
+    return watch_of(plain) == Watch::kAbstract ? infer_abstract(op, plain, full)
+                                               : call(op, plain, full);
   }
   Ref<Level> level = top->level;
   Tensors primals = plain;
@@ -306,7 +310,8 @@ Tensor call1(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attr
       return out;
     }
     Tensors out = run_entry(e, in);
-    MYCEL_CHECK(out.size() == 1, "op {} gave {} results where one was expected", op.name, out.size());
+    MYCEL_CHECK(out.size() == 1, "op {} gave {} results where one was expected", op.name,
+                out.size());
     return std::move(out[0]);
   }
   Tensors out = call(op, in, attrs);

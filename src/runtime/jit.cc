@@ -1,8 +1,8 @@
 #include "runtime/jit.h"
 
-#include <fmt/format.h>
-
 #include <map>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -107,8 +107,8 @@ Trace Jit::Impl::trace(std::span<const Tensor> args, const std::vector<Tensor*>&
     if (!borrowed.changed(i)) continue;
     const Tensor &now = borrowed.now(i), &before = borrowed.before(i);
     if (now.dtype() != before.dtype() || !(now.shape() == before.shape())) {
-      value_error("{}: a variable of type {} is assigned a {} in a compiled function", name, before.describe(),
-                  now.describe());
+      value_error("{}: a variable of type {} is assigned a {} in a compiled function", name,
+                  before.describe(), now.describe());
     }
     t.assigned.push_back(static_cast<int>(i));
     results.push_back(r.value_of(now));
@@ -129,19 +129,21 @@ Trace& Jit::Impl::find(std::span<const Tensor> args, const std::string& static_k
   if (it != traces.end() && it->second.variables == vars.size()) return it->second;
   if (log_enabled("compile")) {
     mycel::log(mycel::Level::kInfo, "compile",
-        fmt::format("{}: trace {} for {}", name, traces.size() + 1, describe_types(args)));
+               fmt::format("{}: trace {} for {}", name, traces.size() + 1, describe_types(args)));
   }
   Trace t = trace(args, vars);
   return traces.insert_or_assign(key, std::move(t)).first->second;
 }
 
 Jit::Jit(Fn f, std::string name, std::function<std::vector<Tensor*>()> variables)
-    : impl_(std::make_unique<Impl>(Impl{std::move(f), std::move(name), std::move(variables), {}})) {}
+    : impl_(std::make_unique<Impl>(Impl{std::move(f), std::move(name), std::move(variables), {}})) {
+}
 Jit::~Jit() = default;
 
 namespace {
 
-Tensors gather_inputs(const Trace& t, std::span<const Tensor> args, const std::vector<Tensor*>& vars) {
+Tensors gather_inputs(const Trace& t, std::span<const Tensor> args,
+                      const std::vector<Tensor*>& vars) {
   Tensors in(args.begin(), args.end());
   for (Tensor* v : vars) in.push_back(*v);
   size_t key = 0;
@@ -149,8 +151,8 @@ Tensors gather_inputs(const Trace& t, std::span<const Tensor> args, const std::v
   return in;
 }
 
-// Runs the plan with the assigned variables donated: they give up their own reference meanwhile and get it
-// back if the plan throws.
+// Runs the plan with the assigned variables donated: they give up their own reference meanwhile and
+// get it back if the plan throws.
 Tensors run_donated(Trace& t, Tensors& in, const std::vector<Tensor*>& vars) {
   if (!t.plan) {
     PlanOptions options;
@@ -180,7 +182,8 @@ Tensors Jit::operator()(std::span<const Tensor> args, const std::string& static_
   return out;
 }
 
-std::shared_ptr<const ir::Graph> Jit::graph(std::span<const Tensor> args, const std::string& static_key) {
+std::shared_ptr<const ir::Graph> Jit::graph(std::span<const Tensor> args,
+                                            const std::string& static_key) {
   return impl_->find(args, static_key).graph;
 }
 

@@ -1,6 +1,7 @@
-// Offline placement of buffers in one arena: each has a size and a lifetime in steps; two may share bytes
-// only if their lifetimes do not meet. Largest first, each at the lowest offset that fits (best-fit
-// decreasing; Pisarchyk & Lee, "Efficient memory management for deep neural net inference", 2020).
+// Offline placement of buffers in one arena: each has a size and a lifetime in steps; two may share
+// bytes only if their lifetimes do not meet. Largest first, each at the lowest offset that fits
+// (best-fit decreasing; Pisarchyk & Lee, "Efficient memory management for deep neural net
+// inference", 2020).
 #pragma once
 
 #include <cstddef>

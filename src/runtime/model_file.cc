@@ -1,10 +1,10 @@
 #include "runtime/model_file.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <map>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "ir/text.h"
@@ -31,7 +31,8 @@ NamedTensors name_weights(const Tensors& captured, const NamedTensors& known) {
   for (const Tensor& t : captured) {
     auto it = names.find(t.impl().get());
     std::string name = it == names.end() ? "" : *it->second;
-    while (name.empty() || !taken.insert(name).second) name = fmt::format("constant.{}", constants++);
+    while (name.empty() || !taken.insert(name).second)
+      name = fmt::format("constant.{}", constants++);
     out.emplace_back(name, t);
   }
   return out;
@@ -73,7 +74,8 @@ TracedModel trace_model(const Fn& f, std::span<const Tensor> inputs, const Named
   recorder.graph().set_results(std::move(results));
   recorder.close();
   const Tensors& all = recorder.param_primals();
-  model.weights = name_weights({all.begin() + static_cast<int64_t>(inputs.size()), all.end()}, known);
+  model.weights =
+      name_weights({all.begin() + static_cast<int64_t>(inputs.size()), all.end()}, known);
   for (size_t i = 0; i < model.weights.size(); ++i) {
     recorder.graph().params()[inputs.size() + i].node->name = model.weights[i].first;
   }
@@ -103,17 +105,18 @@ Model Model::load(const std::string& path) {
     }
     int64_t version = number_in(file.metadata, kVersionKey);
     if (version > kLayoutVersion) {
-      throw UserError(ErrorKind::kValue,
-                      fmt::format("written in layout {}; this Mycel reads up to {}", version, kLayoutVersion),
-                      "Load it with a newer Mycel, or export it with this one.");
+      throw UserError(
+          ErrorKind::kValue,
+          fmt::format("written in layout {}; this Mycel reads up to {}", version, kLayoutVersion),
+          "Load it with a newer Mycel, or export it with this one.");
     }
     auto inputs = static_cast<size_t>(number_in(file.metadata, kInputsKey));
     if (!file.metadata.contains(kGraphKey)) value_error("the entry '{}' is missing", kGraphKey);
     m.graph_ = ir::parse(file.metadata[kGraphKey]);
     std::span<const ir::Value> params = m.graph_->params();
     if (inputs > params.size() || params.size() - inputs != file.tensors.size()) {
-      value_error("a graph of {} parameters, {} of them inputs, with {} tensors", params.size(), inputs,
-                  file.tensors.size());
+      value_error("a graph of {} parameters, {} of them inputs, with {} tensors", params.size(),
+                  inputs, file.tensors.size());
     }
     std::map<std::string, Tensor> by_name(file.tensors.begin(), file.tensors.end());
     for (size_t i = 0; i < params.size(); ++i) {
@@ -128,7 +131,8 @@ Model Model::load(const std::string& path) {
       if (it == by_name.end()) value_error("the weight '{}' is missing", name);
       const Tensor& t = it->second;
       if (t.dtype() != type.dtype || !(t.shape() == type.shape)) {
-        value_error("the weight '{}' is {}; the graph expects {}", name, t.describe(), type_text(type));
+        value_error("the weight '{}' is {}; the graph expects {}", name, t.describe(),
+                    type_text(type));
       }
       m.weights_.emplace_back(name, t);
     }
@@ -147,10 +151,11 @@ void Model::check(std::span<const Tensor> inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ir::Type& type = input_types_[i];
     if (inputs[i].dtype() == type.dtype && inputs[i].shape() == type.shape) continue;
-    throw UserError(ErrorKind::kValue,
-                    fmt::format("'{}': input '{}' is {}; it was exported for {}", path_, input_names_[i],
-                                inputs[i].describe(), type_text(type)),
-                    "Types and shapes are fixed at export: export again with an input of this shape.");
+    throw UserError(
+        ErrorKind::kValue,
+        fmt::format("'{}': input '{}' is {}; it was exported for {}", path_, input_names_[i],
+                    inputs[i].describe(), type_text(type)),
+        "Types and shapes are fixed at export: export again with an input of this shape.");
   }
 }
 

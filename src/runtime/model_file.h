@@ -1,9 +1,10 @@
-// Exported networks: a traced graph with its weights in one file, and Model, which loads and runs it
-// without Python and without the code that built the network. The file is a safetensors file (readable by
-// any tool that knows the format) whose metadata hold the graph's text and the version of this layout:
+// Exported networks: a traced graph with its weights in one file, and Model, which loads and runs
+// it without Python and without the code that built the network. The file is a safetensors file
+// (readable by any tool that knows the format) whose metadata hold the graph's text and the version
+// of this layout:
 //   mycel.model    version of the layout, a number
-//   mycel.inputs   how many of the graph's parameters are inputs; the rest are the file's tensors in order
-//   mycel.graph    ir/text.h
+//   mycel.inputs   how many of the graph's parameters are inputs; the rest are the file's tensors
+//   in order mycel.graph    ir/text.h
 // Written atomically (base/file_io.h), so a reader meets the old file or the new one.
 #pragma once
 
@@ -28,8 +29,9 @@ struct TracedModel {
   NamedTensors weights;  // distinct names
 };
 
-// Runs `f` over inputs of these types and records it. `known` names the tensors that it reads; others are
-// called "constant.0", …. ValueError when it draws random numbers: what is exported must repeat.
+// Runs `f` over inputs of these types and records it. `known` names the tensors that it reads;
+// others are called "constant.0", …. ValueError when it draws random numbers: what is exported must
+// repeat.
 TracedModel trace_model(const Fn& f, std::span<const Tensor> inputs, const NamedTensors& known = {},
                         std::vector<std::string> input_names = {});
 
@@ -38,8 +40,8 @@ void save_model(const std::string& path, const TracedModel& model);
 
 class Model {
  public:
-  // UserError kOs when the file cannot be read; kValue naming the file when it is truncated, no exported
-  // network, or written by a newer version.
+  // UserError kOs when the file cannot be read; kValue naming the file when it is truncated, no
+  // exported network, or written by a newer version.
   static Model load(const std::string& path);
 
   // ValueError when number, dtype or shape of the inputs differ from those at export.

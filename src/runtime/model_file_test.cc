@@ -52,7 +52,8 @@ class ModelFile : public testing::Test {
     }
   }
 
-  Tensor w_ = sequence({5, 3}, -0.5f, 0.07f), b_ = sequence({3}, 0.1f, 0.2f), x_ = sequence({2, 5}, -1, 0.3f);
+  Tensor w_ = sequence({5, 3}, -0.5f, 0.07f), b_ = sequence({3}, 0.1f, 0.2f),
+         x_ = sequence({2, 5}, -1, 0.3f);
   std::string folder_, path_;
 };
 
@@ -81,7 +82,8 @@ TEST_F(ModelFile, RefusesOtherInputs) {
     m(other);
     FAIL();
   } catch (const UserError& e) {
-    EXPECT_EQ(e.message(), "'" + path_ + "': input 'x' is float32(3, 5); it was exported for float32[2, 5]");
+    EXPECT_EQ(e.message(),
+              "'" + path_ + "': input 'x' is float32(3, 5); it was exported for float32[2, 5]");
   }
 }
 
@@ -90,10 +92,12 @@ TEST_F(ModelFile, NamesTheFileThatIsNoModel) {
   std::ofstream(path_) << "nonsense, but long enough to hold a length";
   EXPECT_NE(load_error().find(path_), std::string::npos);
   save_safetensors(path_, {{{"w", w_}}, {}});
-  EXPECT_NE(load_error().find("'" + path_ + "': this file holds tensors but no network"), std::string::npos);
+  EXPECT_NE(load_error().find("'" + path_ + "': this file holds tensors but no network"),
+            std::string::npos);
   save_safetensors(path_, {{}, {{"mycel.model", "999"}}});
   EXPECT_NE(load_error().find("written in layout 999"), std::string::npos);
-  save_safetensors(path_, {{}, {{"mycel.model", "1"}, {"mycel.inputs", "0"}, {"mycel.graph", "graph main("}}});
+  save_safetensors(
+      path_, {{}, {{"mycel.model", "1"}, {"mycel.inputs", "0"}, {"mycel.graph", "graph main("}}});
   EXPECT_NE(load_error().find("'" + path_ + "': graph text, line 1"), std::string::npos);
   save_safetensors(path_, {{}, {{"mycel.model", "1"}, {"mycel.inputs", "-1"}}});
   EXPECT_NE(load_error().find("'mycel.inputs' is no number"), std::string::npos);

@@ -64,7 +64,8 @@ inline std::string error_of(const char* op, std::vector<Tensor> in, ir::Attrs at
 }
 
 // Gradient of sum(seed · op(in)) for operand `wrt`.
-inline Tensor gradient(const char* op, std::vector<Tensor> in, ir::Attrs attrs, int wrt, Tensor seed) {
+inline Tensor gradient(const char* op, std::vector<Tensor> in, ir::Attrs attrs, int wrt,
+                       Tensor seed) {
   runtime::GradOptions o;
   o.wrt = {wrt};
   o.seeds = {seed};

@@ -1,9 +1,9 @@
 #include "runtime/plan.h"
 
-#include <fmt/format.h>
-
 #include <cstring>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "ir/core_ops.h"
@@ -18,7 +18,8 @@ using ir::Value;
 
 class PlanBuilder {
  public:
-  PlanBuilder(const ir::Graph& g, const PlanOptions& options) : plan_(std::make_shared<Plan>()), options_(options) {
+  PlanBuilder(const ir::Graph& g, const PlanOptions& options)
+      : plan_(std::make_shared<Plan>()), options_(options) {
     plan_->graph_ = passes::optimize(g);
   }
 
@@ -34,7 +35,9 @@ class PlanBuilder {
 
  private:
   const ir::Graph& graph() const { return *plan_->graph_; }
-  int number(const Value& v) const { return v ? numbers_[v.node->id] + static_cast<int>(v.index) : -1; }
+  int number(const Value& v) const {
+    return v ? numbers_[v.node->id] + static_cast<int>(v.index) : -1;
+  }
 
   // The value whose bytes `v` is.
   int root(int v) const {
@@ -79,7 +82,8 @@ class PlanBuilder {
     s.attrs = n.attrs;
     s.loc = n.loc;
     for (const Value& v : n.inputs) s.in.push_back(number(v));
-    for (uint32_t j = 0; j < n.types.size(); ++j) s.out.push_back(numbers_[n.id] + static_cast<int>(j));
+    for (uint32_t j = 0; j < n.types.size(); ++j)
+      s.out.push_back(numbers_[n.id] + static_cast<int>(j));
     s.kernel = kernel_for(n);
     if (!s.kernel) {
       for (int v : s.out) held_[v] = true;
@@ -122,7 +126,8 @@ class PlanBuilder {
     for (size_t i = 0; i < plan_->steps_.size(); ++i) {
       for (int v : plan_->steps_[i].out) producer[v] = static_cast<int>(i);
     }
-    // Last results first: those are the new values of variables, which should take the old ones' memory.
+    // Last results first: those are the new values of variables, which should take the old ones'
+    // memory.
     for (size_t r = plan_->results_.size(); r-- > 0;) {
       int v = root(plan_->results_[r]);
       if (placed_[v] || held_[v]) continue;
@@ -140,7 +145,8 @@ class PlanBuilder {
       bool donated = param < options_.donated.size() && options_.donated[param];
       bool is_result = false;
       for (int other : plan_->results_) is_result |= root(other) == v;
-      if (!donated || taken[param] || is_result || !(plan_->types_[v] == plan_->types_[result])) continue;
+      if (!donated || taken[param] || is_result || !(plan_->types_[v] == plan_->types_[result]))
+        continue;
       if (last_[v] != first_[result] || !s.kernel->can_alias(static_cast<int>(k))) continue;
       taken[param] = true;
       plan_->donors_[plan_->places_[result].index] = static_cast<int>(param);
@@ -166,7 +172,8 @@ class PlanBuilder {
       }
     }
     plan_->stats_.arena_bytes = place_buffers(lives);
-    for (size_t i = 0; i < values.size(); ++i) put(values[i], {Plan::Place::kArena, lives[i].offset});
+    for (size_t i = 0; i < values.size(); ++i)
+      put(values[i], {Plan::Place::kArena, lives[i].offset});
   }
 
   std::shared_ptr<Plan> plan_;
@@ -193,7 +200,8 @@ void check_args(const ir::Types& types, std::span<const Tensor> args) {
       fits = types[i].shape[d] == kUnknownDim || types[i].shape[d] == args[i].dim(d);
     }
     if (!fits) {
-      value_error("compiled graph: argument {} is {}, takes {}", i, args[i].describe(), types[i].str());
+      value_error("compiled graph: argument {} is {}, takes {}", i, args[i].describe(),
+                  types[i].str());
     }
   }
 }
@@ -230,7 +238,9 @@ Tensor Plan::as_tensor(int value, std::span<const Tensor> args, std::span<const 
   if (value < 0) return {};
   const Place& p = places_[value];
   auto shaped = [&](const Tensor& t) {
-    return t.shape() == types_[value].shape || !types_[value].shape.known() ? t : t.view(types_[value].shape);
+    return t.shape() == types_[value].shape || !types_[value].shape.known()
+               ? t
+               : t.view(types_[value].shape);
   };
   if (p.kind == Place::kParam) return shaped(args[p.index]);
   if (p.kind == Place::kConstant) return shaped(constants_[p.index]);
@@ -291,8 +301,9 @@ Tensors Plan::run(std::span<const Tensor> args) const {
 }
 
 std::string Plan::str() const {
-  std::string text = fmt::format("plan: {} kernels, {} calls, arena {} bytes ({} without reuse)\n", stats_.kernels,
-                                 stats_.calls, stats_.arena_bytes, stats_.unplanned_bytes);
+  std::string text =
+      fmt::format("plan: {} kernels, {} calls, arena {} bytes ({} without reuse)\n", stats_.kernels,
+                  stats_.calls, stats_.arena_bytes, stats_.unplanned_bytes);
   static const char* const kinds[] = {"p", "c", "a", "r", "h"};
   auto place = [&](int v) {
     return v < 0 ? std::string("-") : fmt::format("{}{}", kinds[places_[v].kind], places_[v].index);

@@ -1,6 +1,6 @@
-// Plan: a graph made ready to run: passes applied, a kernel chosen and prepared for every node, every
-// intermediate given its place in one arena. Running it takes no shape inference, no hashing and no
-// allocation besides the arena and the results.
+// Plan: a graph made ready to run: passes applied, a kernel chosen and prepared for every node,
+// every intermediate given its place in one arena. Running it takes no shape inference, no hashing
+// and no allocation besides the arena and the results.
 #pragma once
 
 #include <map>
@@ -22,9 +22,9 @@ struct PlanOptions {
 };
 
 struct PlanStats {
-  size_t kernels = 0, calls = 0;        // steps by kind
-  size_t arena_bytes = 0;               // after planning
-  size_t unplanned_bytes = 0;           // sum of all intermediates
+  size_t kernels = 0, calls = 0;  // steps by kind
+  size_t arena_bytes = 0;         // after planning
+  size_t unplanned_bytes = 0;     // sum of all intermediates
 };
 
 class Plan {
@@ -32,8 +32,8 @@ class Plan {
   // All dimensions must be known, or every node runs through the dispatcher.
   static std::shared_ptr<const Plan> build(const ir::Graph& g, const PlanOptions& options = {});
 
-  // `args` are concrete, of the types of the graph's parameters (checked). A donated one may be overwritten
-  // when `args` holds the only reference to it.
+  // `args` are concrete, of the types of the graph's parameters (checked). A donated one may be
+  // overwritten when `args` holds the only reference to it.
   Tensors run(std::span<const Tensor> args) const;
   const PlanStats& stats() const { return stats_; }
   // One line per step: op, implementation, operands, place.
@@ -64,7 +64,7 @@ class Plan {
   ir::Types types_;                         // by value number
   std::vector<Step> steps_;
   Tensors constants_;
-  std::vector<int> results_;  // value number of each result
+  std::vector<int> results_;      // value number of each result
   std::map<size_t, int> donors_;  // result -> parameter whose buffer it may take
   ir::Types param_types_;
   size_t held_ = 0;

@@ -9,8 +9,8 @@ std::mutex g_mutex;
 RandomState g_state;
 thread_local KeySource* g_source = nullptr;
 
-// Finalizer of splitmix64: a bijection of 64-bit words that spreads neighbouring counters (Steele et al.,
-// "Fast splittable pseudorandom number generators", 2014).
+// Finalizer of splitmix64: a bijection of 64-bit words that spreads neighbouring counters (Steele
+// et al., "Fast splittable pseudorandom number generators", 2014).
 uint64_t spread(uint64_t x) {
   x += 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -41,7 +41,8 @@ Tensor derive_key(uint64_t seed, uint64_t stream) {
   return Tensor::from(std::span<const uint32_t>(words, 2), Shape{2});
 }
 
-KeySource::KeySource(std::function<Tensor(uint64_t)> draw) : draw_(std::move(draw)), outer_(g_source) {
+KeySource::KeySource(std::function<Tensor(uint64_t)> draw)
+    : draw_(std::move(draw)), outer_(g_source) {
   g_source = this;
 }
 KeySource::~KeySource() { g_source = outer_; }

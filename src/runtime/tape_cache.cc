@@ -48,7 +48,8 @@ bool has_callbacks(const ir::Graph& g) {
 
 }  // namespace
 
-BackwardProgram backward_program(const std::shared_ptr<ir::Graph>& g, std::span<const ir::Value> wrt) {
+BackwardProgram backward_program(const std::shared_ptr<ir::Graph>& g,
+                                 std::span<const ir::Value> wrt) {
   auto& cache = tapes();
   size_t key = ir::structure_hash(*g);
   for (auto [it, end] = cache.equal_range(key); it != end; ++it) {

@@ -95,10 +95,11 @@ Tensor primal(const Tensor& t) {
 Tensor concrete(const Tensor& t, const char* what) {
   Tensor p = primal(t);
   if (!p.concrete()) {
-    throw UserError(ErrorKind::kValue,
-                    fmt::format("{}: the value of this {} is not known while a graph is being compiled", what,
-                                p.describe()),
-                    "Use ops.select/cond/while_loop on tensors, or run this part in PYNATIVE_MODE.");
+    throw UserError(
+        ErrorKind::kValue,
+        fmt::format("{}: the value of this {} is not known while a graph is being compiled", what,
+                    p.describe()),
+        "Use ops.select/cond/while_loop on tensors, or run this part in PYNATIVE_MODE.");
   }
   return p;
 }

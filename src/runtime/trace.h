@@ -1,7 +1,8 @@
-// Recording. A Recorder writes every op on tensors that it watches into a graph, while the ops themselves
-// still run on the values underneath (the primals). Recorders nest: ops on the values of an inner one may
-// be recorded by an outer one, which is how transforms compose to any order. A recorder over abstract
-// tensors only infers types: that is how C++ functions and composite steps become graphs.
+// Recording. A Recorder writes every op on tensors that it watches into a graph, while the ops
+// themselves still run on the values underneath (the primals). Recorders nest: ops on the values of
+// an inner one may be recorded by an outer one, which is how transforms compose to any order. A
+// recorder over abstract tensors only infers types: that is how C++ functions and composite steps
+// become graphs.
 #pragma once
 
 #include <unordered_map>
@@ -40,7 +41,8 @@ class Recorder {
   // Wraps results of a recorded node.
   Tensor wrap(ir::Value value, const Tensor& primal);
   // Records one op whose results on the primals are `results`.
-  void record(const ir::Op& op, std::span<const Tensor> inputs, const ir::Attrs& attrs, Tensors& results);
+  void record(const ir::Op& op, std::span<const Tensor> inputs, const ir::Attrs& attrs,
+              Tensors& results);
   // Stops recording; traced tensors become as good as their primals.
   void close();
 
@@ -61,8 +63,8 @@ class Recorder {
   std::unordered_map<const TensorImpl*, ir::Value> captured_;
 };
 
-// The trace of `t` that counts: null when it has none or only closed ones; `t` is replaced by the primal
-// underneath closed traces.
+// The trace of `t` that counts: null when it has none or only closed ones; `t` is replaced by the
+// primal underneath closed traces.
 Traced* live_trace(Tensor& t);
 // Looks through all traces: the tensor with the values. May be abstract.
 Tensor primal(const Tensor& t);

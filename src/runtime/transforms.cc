@@ -15,7 +15,8 @@ Tensor ones_like(const Tensor& t) {
                {ir::Attr(1.0), ir::Attr(t.shape()), ir::Attr(t.dtype())});
 }
 
-// Puts the watched tensors into the variables and takes them out again, also when the function throws.
+// Puts the watched tensors into the variables and takes them out again, also when the function
+// throws.
 class Watching {
  public:
   Watching(Recorder& r, const std::vector<Tensor*>& variables) : variables_(variables) {
@@ -25,7 +26,8 @@ class Watching {
       *v = watched_.back();
     }
   }
-  // A variable that the function assigned keeps its new value, one that it only read gets its old one.
+  // A variable that the function assigned keeps its new value, one that it only read gets its old
+  // one.
   ~Watching() {
     for (size_t i = 0; i < variables_.size(); ++i) {
       Tensor& now = *variables_[i];
@@ -54,8 +56,8 @@ void record(Tape& tape, const Fn& f, std::span<const Tensor> args, const std::ve
             const std::vector<Tensor*>& variables, bool has_aux) {
   Tensors watched(args.begin(), args.end());
   for (int i : wrt) {
-    MYCEL_CHECK(i >= 0 && i < static_cast<int>(args.size()), "argument {} of {} is to be differentiated", i,
-                args.size());
+    MYCEL_CHECK(i >= 0 && i < static_cast<int>(args.size()),
+                "argument {} of {} is to be differentiated", i, args.size());
     watched[i] = tape.recorder.watch(args[i]);
     tape.wrt.push_back(tape.recorder.value_of(watched[i]));
   }
@@ -73,7 +75,8 @@ void record(Tape& tape, const Fn& f, std::span<const Tensor> args, const std::ve
   }
 }
 
-Tensors run_backward(const Tape& tape, const BackwardProgram& program, std::span<const Tensor> seeds) {
+Tensors run_backward(const Tape& tape, const BackwardProgram& program,
+                     std::span<const Tensor> seeds) {
   const autodiff::Backward& b = program.backward;
   Tensors in;
   for (const ir::Value& r : b.residuals) in.push_back(tape.recorder.primal_of(r));
@@ -81,8 +84,8 @@ Tensors run_backward(const Tape& tape, const BackwardProgram& program, std::span
     if (!b.seeded[i]) continue;
     Tensor seed = i < seeds.size() && seeds[i] ? seeds[i] : ones_like(tape.values[i]);
     if (!(seed.shape() == tape.values[i].shape())) {
-      value_error("grad: the gradient given for result {} is {}, the result is {}", i, seed.describe(),
-                  tape.values[i].describe());
+      value_error("grad: the gradient given for result {} is {}, the result is {}", i,
+                  seed.describe(), tape.values[i].describe());
     }
     in.push_back(seed.dtype() == tape.values[i].dtype()
                      ? seed
@@ -115,20 +118,23 @@ Pullback vjp(const Fn& f, std::span<const Tensor> args) {
   std::vector<int> all(args.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
   record(*tape, f, args, all, {}, false);
-  auto b = std::make_shared<BackwardProgram>(backward_program(tape->recorder.graph_ptr(), tape->wrt));
+  auto b =
+      std::make_shared<BackwardProgram>(backward_program(tape->recorder.graph_ptr(), tape->wrt));
   return {tape->values,
           [tape, b](std::span<const Tensor> seeds) { return run_backward(*tape, *b, seeds); }};
 }
 
-// Forward mode by differentiating twice: the pullback is linear in its seeds u, so the derivative of
-// u -> pull(u) in the direction of the tangents is the pushforward; what belongs to u itself is dead.
+// Forward mode by differentiating twice: the pullback is linear in its seeds u, so the derivative
+// of u -> pull(u) in the direction of the tangents is the pushforward; what belongs to u itself is
+// dead.
 Pushforward jvp(const Fn& f, std::span<const Tensor> args, std::span<const Tensor> tangents) {
   if (tangents.size() != args.size()) {
     value_error("jvp: {} tangents given for {} arguments", tangents.size(), args.size());
   }
   for (size_t i = 0; i < args.size(); ++i) {
     if (!(tangents[i].shape() == args[i].shape())) {
-      value_error("jvp: tangent {} is {}, the argument is {}", i, tangents[i].describe(), args[i].describe());
+      value_error("jvp: tangent {} is {}, the argument is {}", i, tangents[i].describe(),
+                  args[i].describe());
     }
   }
   Pullback first = vjp(f, args);

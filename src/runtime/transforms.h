@@ -1,6 +1,7 @@
-// Differentiation of host functions: the function runs once while a Recorder watches, the recorded graph
-// is transformed (autodiff/), and the result runs through the dispatcher, so that an outer transform can
-// watch it in turn. Works for C++ lambdas and for Python callables alike, to any order.
+// Differentiation of host functions: the function runs once while a Recorder watches, the recorded
+// graph is transformed (autodiff/), and the result runs through the dispatcher, so that an outer
+// transform can watch it in turn. Works for C++ lambdas and for Python callables alike, to any
+// order.
 #pragma once
 
 #include <functional>
@@ -20,11 +21,11 @@ struct Grads {
 };
 
 struct GradOptions {
-  std::vector<int> wrt = {0};       // positions of the arguments to differentiate
-  std::vector<Tensor*> variables;   // mutable places (parameters) that the function reads; their contents
-                                    // are watched while it runs and restored after
-  Tensors seeds;                    // gradient of each result; ones when empty
-  bool has_aux = false;             // only result 0 is differentiated
+  std::vector<int> wrt = {0};      // positions of the arguments to differentiate
+  std::vector<Tensor*> variables;  // mutable places (parameters) that the function reads; their
+                                   // contents are watched while it runs and restored after
+  Tensors seeds;                   // gradient of each result; ones when empty
+  bool has_aux = false;            // only result 0 is differentiated
 };
 
 // Gradients of the results, weighted with the seeds. Integer arguments get zeros.
@@ -48,6 +49,5 @@ Tensor stop_gradient(const Tensor& t);
 
 // Runs `f(args)` with the gradient given by `bprop(args…, results…, seeds…) -> gradients of args`.
 Tensors with_custom_gradient(const Fn& f, const Fn& bprop, std::span<const Tensor> args);
-
 
 }  // namespace mycel::runtime

@@ -1,9 +1,9 @@
 // Derivatives of host functions against closed forms.
 #include "runtime/transforms.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "runtime/control.h"
@@ -107,7 +107,9 @@ TEST(Grad, StopGradientAndCustomRule) {
 TEST(Grad, CustomRuleIsItselfDifferentiable) {
   Fn custom = [](std::span<const Tensor> v) {
     Fn cube = [](std::span<const Tensor> a) { return Tensors{mul(a[0], mul(a[0], a[0]))}; };
-    Fn rule = [](std::span<const Tensor> a) { return Tensors{mul(mul(f64(3), mul(a[0], a[0])), a[2])}; };
+    Fn rule = [](std::span<const Tensor> a) {
+      return Tensors{mul(mul(f64(3), mul(a[0], a[0])), a[2])};
+    };
     return with_custom_gradient(cube, rule, v);
   };
   EXPECT_NEAR(nth_derivative(custom, 2, 1.5), 9, 1e-13);
@@ -128,7 +130,9 @@ TEST(Jvp, MatchesClosedForm) {
 TEST(Control, BranchesAndLoopsDifferentiateEagerly) {
   Fn f = [](std::span<const Tensor> x) {
     Tensors carried{x[0]};
-    return fori_loop(0, 5, [&](const Tensor&, std::span<const Tensor> c) { return Tensors{mul(c[0], x[0])}; }, carried);
+    return fori_loop(
+        0, 5, [&](const Tensor&, std::span<const Tensor> c) { return Tensors{mul(c[0], x[0])}; },
+        carried);
   };
   EXPECT_NEAR(nth_derivative(f, 1, 1.1), 6 * std::pow(1.1, 5), 1e-12);
 }
@@ -136,8 +140,9 @@ TEST(Control, BranchesAndLoopsDifferentiateEagerly) {
 TEST(Control, CompiledRegionsEqualEager) {
   Fn f = [](std::span<const Tensor> x) {
     Tensor positive = call1(op("greater"), {x[0], f64(0)});
-    return cond(positive, [](std::span<const Tensor> v) { return Tensors{mul(v[0], v[0])}; },
-                [](std::span<const Tensor> v) { return Tensors{sin(v[0])}; }, x);
+    return cond(
+        positive, [](std::span<const Tensor> v) { return Tensors{mul(v[0], v[0])}; },
+        [](std::span<const Tensor> v) { return Tensors{sin(v[0])}; }, x);
   };
   Jit compiled(f, "branch");
   Fn through = [&](std::span<const Tensor> x) { return compiled(x); };
@@ -151,10 +156,13 @@ TEST(Control, CompiledRegionsEqualEager) {
 }
 
 TEST(Control, CompiledLoopRunsWhileTheConditionHolds) {
-  Jit compiled([](std::span<const Tensor> x) {
-    return while_loop([](std::span<const Tensor> c) { return Tensors{call1(op("less"), {c[0], f64(100)})}; },
-                      [](std::span<const Tensor> c) { return Tensors{mul(c[0], f64(2))}; }, x);
-  }, "double");
+  Jit compiled(
+      [](std::span<const Tensor> x) {
+        return while_loop(
+            [](std::span<const Tensor> c) { return Tensors{call1(op("less"), {c[0], f64(100)})}; },
+            [](std::span<const Tensor> c) { return Tensors{mul(c[0], f64(2))}; }, x);
+      },
+      "double");
   Tensor x = f64(3);
   EXPECT_DOUBLE_EQ(compiled({&x, 1})[0].item(), 192);
 }
@@ -162,10 +170,12 @@ TEST(Control, CompiledLoopRunsWhileTheConditionHolds) {
 TEST(Jit, UpdatesVariablesInPlace) {
   Tensor w = Tensor::full(DType::kFloat32, Shape{1000}, 1.0);
   const void* where = w.raw();
-  Jit step([&](std::span<const Tensor> x) {
-    w = add(w, x[0]);
-    return Tensors{mul(w, w)};
-  }, "step", [&] { return std::vector<Tensor*>{&w}; });
+  Jit step(
+      [&](std::span<const Tensor> x) {
+        w = add(w, x[0]);
+        return Tensors{mul(w, w)};
+      },
+      "step", [&] { return std::vector<Tensor*>{&w}; });
   Tensor x = Tensor::full(DType::kFloat32, Shape{1000}, 2.0);
   Tensor y = step({&x, 1})[0];
   EXPECT_EQ(y.data<float>()[999], 9.f);
@@ -178,7 +188,8 @@ TEST(Jit, UpdatesVariablesInPlace) {
 }
 
 TEST(Jit, ReadingAnUnknownValueIsAnError) {
-  Jit bad([](std::span<const Tensor> x) { return Tensors{f64(concrete(x[0], "float()").item())}; }, "bad");
+  Jit bad([](std::span<const Tensor> x) { return Tensors{f64(concrete(x[0], "float()").item())}; },
+          "bad");
   Tensor x = f64(1);
   try {
     bad({&x, 1});

@@ -1,6 +1,6 @@
-// How host kernels read and write elements of a dtype known only at run time. `with_element(dtype, f)`
-// calls f with an Element<…>: `Stored` is what lies in memory, `Number` what is computed with (float for
-// the 16-bit floats), load and store convert between them.
+// How host kernels read and write elements of a dtype known only at run time. `with_element(dtype,
+// f)` calls f with an Element<…>: `Stored` is what lies in memory, `Number` what is computed with
+// (float for the 16-bit floats), load and store convert between them.
 #pragma once
 
 #include <complex>
@@ -43,20 +43,34 @@ struct BoolElement {
 template <typename F>
 decltype(auto) with_real_element(DType d, F&& f) {
   switch (d) {
-    case DType::kBool: return f(BoolElement{});
-    case DType::kInt8: return f(Element<int8_t>{});
-    case DType::kInt16: return f(Element<int16_t>{});
-    case DType::kInt32: return f(Element<int32_t>{});
-    case DType::kInt64: return f(Element<int64_t>{});
-    case DType::kUInt8: return f(Element<uint8_t>{});
-    case DType::kUInt16: return f(Element<uint16_t>{});
-    case DType::kUInt32: return f(Element<uint32_t>{});
-    case DType::kUInt64: return f(Element<uint64_t>{});
-    case DType::kFloat16: return f(HalfElement{});
-    case DType::kBFloat16: return f(BFloat16Element{});
-    case DType::kFloat32: return f(Element<float>{});
-    case DType::kFloat64: return f(Element<double>{});
-    default: break;
+    case DType::kBool:
+      return f(BoolElement{});
+    case DType::kInt8:
+      return f(Element<int8_t>{});
+    case DType::kInt16:
+      return f(Element<int16_t>{});
+    case DType::kInt32:
+      return f(Element<int32_t>{});
+    case DType::kInt64:
+      return f(Element<int64_t>{});
+    case DType::kUInt8:
+      return f(Element<uint8_t>{});
+    case DType::kUInt16:
+      return f(Element<uint16_t>{});
+    case DType::kUInt32:
+      return f(Element<uint32_t>{});
+    case DType::kUInt64:
+      return f(Element<uint64_t>{});
+    case DType::kFloat16:
+      return f(HalfElement{});
+    case DType::kBFloat16:
+      return f(BFloat16Element{});
+    case DType::kFloat32:
+      return f(Element<float>{});
+    case DType::kFloat64:
+      return f(Element<double>{});
+    default:
+      break;
   }
   MYCEL_CHECK(false, "dtype {} is not real", name_of(d));
   return f(Element<float>{});
@@ -76,11 +90,16 @@ struct Bytes16 {
 template <typename F>
 decltype(auto) with_element_size(size_t bytes, F&& f) {
   switch (bytes) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    case 8: return f(uint64_t{});
-    default: return f(Bytes16{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    case 8:
+      return f(uint64_t{});
+    default:
+      return f(Bytes16{});
   }
 }
 

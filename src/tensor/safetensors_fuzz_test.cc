@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "test_paths.h"
 #include "tensor/safetensors.h"
+#include "test_paths.h"
 
 namespace mycel {
 namespace {

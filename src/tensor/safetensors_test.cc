@@ -1,4 +1,3 @@
-#include "test_paths.h"
 #include "tensor/safetensors.h"
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file_io.h"
+#include "test_paths.h"
 
 namespace mycel {
 namespace {

@@ -1,12 +1,11 @@
 #include "train/terminal.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -72,7 +71,8 @@ void draw(const Series& s, int columns, int height, std::string& out) {
 
 // How many columns a line takes: the characters that are no UTF-8 continuation.
 int columns_of(const std::string& s) {
-  return static_cast<int>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<int>(
+      std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// Drawing in a terminal: a progress line that is written over itself, a curve of Unicode blocks, a picture
-// of grey values. The drawings are plain strings, so that Python and C++ programs show the same; Screen
-// writes them, and where its output is no terminal it writes only what stays, one line at a time.
+// Drawing in a terminal: a progress line that is written over itself, a curve of Unicode blocks, a
+// picture of grey values. The drawings are plain strings, so that Python and C++ programs show the
+// same; Screen writes them, and where its output is no terminal it writes only what stays, one line
+// at a time.
 #pragma once
 
 #include <cstdio>
@@ -18,12 +19,13 @@ struct Series {
   std::string name;
   std::vector<double> values;
 };
-// The series as columns of blocks, one below the other on a common width, with the range of each at its
-// left. Numbers that are not finite leave a gap. ValueError for a width below 20 or a height below 1.
+// The series as columns of blocks, one below the other on a common width, with the range of each at
+// its left. Numbers that are not finite leave a gap. ValueError for a width below 20 or a height
+// below 1.
 std::string curve(std::span<const Series> series, int width, int height);
 
-// Grey values, row by row, 0 (blank) to `white` (full), as shades two characters wide. ValueError when
-// the values are not rows * columns.
+// Grey values, row by row, 0 (blank) to `white` (full), as shades two characters wide. ValueError
+// when the values are not rows * columns.
 std::string picture(std::span<const float> values, int rows, int columns, double white);
 
 // Columns of the terminal at `out`; 80 when it is none.

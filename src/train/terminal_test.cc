@@ -1,8 +1,8 @@
 #include "train/terminal.h"
 
-#include <gtest/gtest.h>
-
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 

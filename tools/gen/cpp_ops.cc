@@ -1,8 +1,8 @@
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <cmath>
 #include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "emit.h"
 #include "ir/op.h"
@@ -17,9 +17,10 @@ using ir::Op;
 
 // C++ keywords and macros that record names may collide with.
 std::string safe(const std::string& name) {
-  static const std::set<std::string> reserved = {"and", "or", "not", "xor", "bool", "default", "operator",
-                                                 "union", "return", "new", "delete", "switch", "case",
-                                                 "signed", "unsigned", "float", "double", "int", "long"};
+  static const std::set<std::string> reserved = {
+      "and",      "or",     "not",    "xor",    "bool",   "default", "operator",
+      "union",    "return", "new",    "delete", "switch", "case",    "signed",
+      "unsigned", "float",  "double", "int",    "long"};
   return reserved.count(name) ? name + "_" : name;
 }
 
@@ -63,15 +64,18 @@ std::string literal(const AttrSpec& a) {
     case AttrKind::kBool:
       return v.boolean() ? "true" : "false";
     case AttrKind::kInt:
-      return a.optional ? fmt::format("ir::Attr(int64_t{{{}}})", v.integer()) : fmt::format("{}", v.integer());
+      return a.optional ? fmt::format("ir::Attr(int64_t{{{}}})", v.integer())
+                        : fmt::format("{}", v.integer());
     case AttrKind::kFloat:
-      return a.optional ? fmt::format("ir::Attr({})", real_literal(v.real())) : real_literal(v.real());
+      return a.optional ? fmt::format("ir::Attr({})", real_literal(v.real()))
+                        : real_literal(v.real());
     case AttrKind::kString:
       return fmt::format("\"{}\"", v.string());
     case AttrKind::kDType: {
-      static const char* const names[] = {"kBool",   "kInt8",   "kInt16",   "kInt32",    "kInt64",
-                                          "kUInt8",  "kUInt16", "kUInt32",  "kUInt64",   "kFloat16",
-                                          "kBFloat16", "kFloat32", "kFloat64", "kComplex64", "kComplex128"};
+      static const char* const names[] = {"kBool",    "kInt8",      "kInt16",     "kInt32",
+                                          "kInt64",   "kUInt8",     "kUInt16",    "kUInt32",
+                                          "kUInt64",  "kFloat16",   "kBFloat16",  "kFloat32",
+                                          "kFloat64", "kComplex64", "kComplex128"};
       return fmt::format("DType::{}", names[static_cast<int>(v.dtype())]);
     }
     case AttrKind::kInts:
@@ -89,7 +93,8 @@ std::string literal(const AttrSpec& a) {
 
 void print_parameters(const Op& op, bool defaults) {
   const char* comma = "";
-  // An attribute without a default after one with a default cannot be written in C++: require all then.
+  // An attribute without a default after one with a default cannot be written in C++: require all
+  // then.
   size_t first_default = op.attrs.size();
   while (first_default > 0 && op.attrs[first_default - 1].has_default) --first_default;
   bool open = false;  // once one parameter has a default, all later ones need one
@@ -107,7 +112,9 @@ void print_parameters(const Op& op, bool defaults) {
   }
 }
 
-bool has_variable_results(const Op& op) { return op.outputs.size() != 1 || op.outputs[0][0] == '*'; }
+bool has_variable_results(const Op& op) {
+  return op.outputs.size() != 1 || op.outputs[0][0] == '*';
+}
 
 void print_function(const Op& op) {
   bool many = has_variable_results(op);
@@ -127,7 +134,8 @@ void print_function(const Op& op) {
     fmt::print("  const std::span<const Tensor> in;\n");
   } else {
     fmt::print("  const Tensor in[] = {{");
-    for (size_t i = 0; i < op.inputs.size(); ++i) fmt::print("{}{}", i ? ", " : "", safe(op.inputs[i].name));
+    for (size_t i = 0; i < op.inputs.size(); ++i)
+      fmt::print("{}{}", i ? ", " : "", safe(op.inputs[i].name));
     fmt::print("}};\n");
   }
   fmt::print("  return runtime::call{}(op, in", many ? "" : "1");

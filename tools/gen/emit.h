@@ -3,8 +3,8 @@
 
 namespace mycel::gen {
 
-void print_cpp_ops();    // mycel/ops.h: one typed C++ function per public op
-void print_pyi();        // stub of the extension module's functions
-void print_op_pages();   // docs: the op reference in Markdown
+void print_cpp_ops();   // mycel/ops.h: one typed C++ function per public op
+void print_pyi();       // stub of the extension module's functions
+void print_op_pages();  // docs: the op reference in Markdown
 
 }  // namespace mycel::gen

@@ -1,5 +1,5 @@
-// mycel_gen <what>: prints one generated file. Links the definitions only, so it runs before any kernel
-// is compiled.
+// mycel_gen <what>: prints one generated file. Links the definitions only, so it runs before any
+// kernel is compiled.
 #include <cstdio>
 #include <cstring>
 

@@ -12,7 +12,8 @@ void print_op(const ir::Op& op) {
     fmt::print("- `{}`: {} tensor{}{}{}\n", in.name, in.cls, in.dims.empty() ? "" : " " + in.dims,
                in.optional ? ", optional" : "", in.variadic ? ", any number" : "");
   }
-  if (op.def.promote == ir::Promote::kCommon) fmt::print("- operands of different dtypes meet in their common dtype\n");
+  if (op.def.promote == ir::Promote::kCommon)
+    fmt::print("- operands of different dtypes meet in their common dtype\n");
   if (op.def.promote == ir::Promote::kFloat) fmt::print("- integers become float32\n");
   if (op.def.composite()) {
     fmt::print("- made of other ops; gradient and batching follow from them\n");

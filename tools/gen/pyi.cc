@@ -47,8 +47,8 @@ void print_function(const Op& op) {
   fmt::print("def {}(", op.name);
   const char* comma = "";
   for (const ir::InputSpec& in : op.inputs) {
-    fmt::print("{}{}{}: {}{}", comma, in.variadic ? "*" : "", in.name, in.optional ? "TensorLike | None" : "TensorLike",
-               in.optional ? " = None" : "");
+    fmt::print("{}{}{}: {}{}", comma, in.variadic ? "*" : "", in.name,
+               in.optional ? "TensorLike | None" : "TensorLike", in.optional ? " = None" : "");
     comma = ", ";
   }
   bool keyword_only = false;
@@ -61,11 +61,13 @@ void print_function(const Op& op) {
       comma = ", ";
       keyword_only = true;
     }
-    fmt::print("{}{}: {}{}", comma, a.name, python_type(a), a.has_default ? " = " + a.default_value.str() : "");
+    fmt::print("{}{}: {}{}", comma, a.name, python_type(a),
+               a.has_default ? " = " + a.default_value.str() : "");
     comma = ", ";
   }
   bool many = op.outputs.size() != 1 || op.outputs[0][0] == '*';
-  fmt::print(") -> {}:\n    \"\"\"{}\"\"\"\n\n", many ? "tuple[Tensor, ...]" : "Tensor", op.def.doc);
+  fmt::print(") -> {}:\n    \"\"\"{}\"\"\"\n\n", many ? "tuple[Tensor, ...]" : "Tensor",
+             op.def.doc);
 }
 
 }  // namespace

@@ -17,7 +17,9 @@ def _check_options(owner, options, known):
 
 def _check_format(file_format):
     if file_format in _OTHER_FORMATS:
-        raise NotImplementedError(f"export: the format '{file_format}' is not supported; allowed: 'MINDIR'")
+        raise NotImplementedError(
+            f"export: the format '{file_format}' is not supported; allowed: 'MINDIR'"
+        )
     if file_format != "MINDIR":
         raise ValueError(f"export: 'file_format' must be 'MINDIR', got {file_format!r}")
 

@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <unordered_map>
+
+#include <fmt/format.h>
 
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/nest_kernel.h"
@@ -39,7 +39,8 @@ std::string refusal(const Problem& p, const KernelDef& k) { return k.refuses ? k
 
 void register_kernels(std::span<const KernelDef> kernels) {
   for (const KernelDef& k : kernels) {
-    MYCEL_CHECK((k.prepare != nullptr) != (k.host != nullptr), "kernel {} of {}: set prepare or host", k.name, k.op);
+    MYCEL_CHECK((k.prepare != nullptr) != (k.host != nullptr),
+                "kernel {} of {}: set prepare or host", k.name, k.op);
     table()[k.op].push_back(&k);
   }
 }

@@ -1,4 +1,5 @@
-// A Prepared kernel made of a C++ function object: `prepared_by("host", [plan](void* const* b) {…})`.
+// A Prepared kernel made of a C++ function object: `prepared_by("host", [plan](void* const* b)
+// {…})`.
 #pragma once
 
 #include <memory>
@@ -8,8 +9,8 @@
 
 namespace mycel::cpu {
 
-// `alias`: the operand whose buffer result 0 may share, or -1. The function must then expect that both
-// pointers are equal.
+// `alias`: the operand whose buffer result 0 may share, or -1. The function must then expect that
+// both pointers are equal.
 template <typename F>
 std::unique_ptr<Prepared> prepared_by(const char* name, F f, int alias = -1) {
   class Kernel final : public Prepared {

@@ -1,6 +1,8 @@
-// Kernels of the CPU. An op has an ordered list of kernels; the first that accepts a problem is prepared
-// once (primitive created, nest compiled) and then run any number of times. Lists come from the rooms'
-// *.cpu.cc files (vendor kernels, host kernels), after them the record's own loop rule and scalar formula.
+// Kernels of the CPU. An op has an ordered list of kernels; the first that accepts a problem is
+// prepared once (primitive created, nest compiled) and then run any number of times. Lists come
+// from the rooms'
+// *.cpu.cc files (vendor kernels, host kernels), after them the record's own loop rule and scalar
+// formula.
 #pragma once
 
 #include <memory>
@@ -25,8 +27,8 @@ struct Problem {
   bool has(int i) const { return i < static_cast<int>(in.size()) && in[i]; }
 };
 
-// A kernel ready to run. `buffers`: one pointer per operand (null when absent), then one per result.
-// run is const and may be called from several threads at once.
+// A kernel ready to run. `buffers`: one pointer per operand (null when absent), then one per
+// result. run is const and may be called from several threads at once.
 class Prepared {
  public:
   virtual ~Prepared() = default;
@@ -42,8 +44,8 @@ struct KernelDef {
   // Empty text: accepted. Otherwise why this kernel cannot do it (shown when none can).
   std::string (*refuses)(const Problem&);
   std::unique_ptr<Prepared> (*prepare)(const Problem&);
-  // For ops whose result shapes depend on values: computes and allocates the results itself. Exactly one
-  // of prepare and host is set.
+  // For ops whose result shapes depend on values: computes and allocates the results itself.
+  // Exactly one of prepare and host is set.
   Tensors (*host)(const Problem&, std::span<const Tensor>) = nullptr;
 };
 
@@ -54,12 +56,13 @@ struct Chosen {
 };
 
 void register_kernels(std::span<const KernelDef> kernels);
-// The kernel for a problem; null members when the op is composite and has none of its own (the caller
-// expands it). UserError(kUnsupported) listing every refusal otherwise.
+// The kernel for a problem; null members when the op is composite and has none of its own (the
+// caller expands it). UserError(kUnsupported) listing every refusal otherwise.
 Chosen choose(const Problem& problem);
 // The kernel named `kernel` ("onednn", "loops", "interpreter"), for tests that compare kernels.
 Chosen choose_named(const Problem& problem, const std::string& kernel);
-// Names of all kernels that accept the problem, best first; "interpreter" (the reference) comes last.
+// Names of all kernels that accept the problem, best first; "interpreter" (the reference) comes
+// last.
 std::vector<std::string> accepting(const Problem& problem);
 
 // Registers the kernels of all rooms (ops/all_kernels.cc defines it); cheap after the first call.

@@ -9,8 +9,8 @@
 namespace mycel::cpu {
 namespace {
 
-// A nest has no buffer for an absent optional operand: the positions of those that are there, or nothing
-// when all are.
+// A nest has no buffer for an absent optional operand: the positions of those that are there, or
+// nothing when all are.
 std::vector<int> present_buffers(const Problem& p) {
   std::vector<int> present;
   size_t count = p.in.size() + p.out.size();
@@ -40,12 +40,13 @@ class JitKernel final : public Prepared {
  private:
   loops::Launch launch_;
   std::vector<bool> in_place_;  // per operand: the nest reads each element before it writes it
-  std::vector<int> present_;  // empty: all
+  std::vector<int> present_;    // empty: all
 };
 
 class InterpretedKernel final : public Prepared {
  public:
-  InterpretedKernel(const Problem& p, loops::Nest nest) : nest_(std::move(nest)), present_(present_buffers(p)) {}
+  InterpretedKernel(const Problem& p, loops::Nest nest)
+      : nest_(std::move(nest)), present_(present_buffers(p)) {}
   void run(void* const* buffers) const override {
     if (present_.empty()) return loops::interpret(nest_, buffers);
     std::vector<void*> packed;

@@ -20,7 +20,8 @@ namespace types = ir::types;
 bool compatible(const Type& a, const Type& b) {
   if (a.dtype != b.dtype || a.kind != b.kind || a.shape.rank() != b.shape.rank()) return false;
   for (int d = 0; d < a.shape.rank(); ++d) {
-    if (a.shape[d] != b.shape[d] && a.shape[d] != kUnknownDim && b.shape[d] != kUnknownDim) return false;
+    if (a.shape[d] != b.shape[d] && a.shape[d] != kUnknownDim && b.shape[d] != kUnknownDim)
+      return false;
   }
   return true;
 }
@@ -33,14 +34,15 @@ void check_region(TypeRuleCtx& c, const Graph& region, const char* name, int fir
   }
   for (int i = 0; i < count; ++i) {
     if (!compatible(region.params()[i].type(), c.in(first + i))) {
-      c.fail("'{}' takes {} as value {}, the operand is {}", name, region.params()[i].type().str(), i,
-             c.in(first + i).str());
+      c.fail("'{}' takes {} as value {}, the operand is {}", name, region.params()[i].type().str(),
+             i, c.in(first + i).str());
     }
   }
 }
 
 void check_predicate(TypeRuleCtx& c, const Type& t, const char* what) {
-  if (t.dtype != DType::kBool || t.shape.size() != 1) c.fail("{} must be one bool, got {}", what, t.str());
+  if (t.dtype != DType::kBool || t.shape.size() != 1)
+    c.fail("{} must be one bool, got {}", what, t.str());
 }
 
 void cond_type(TypeRuleCtx& c) {
@@ -50,12 +52,14 @@ void cond_type(TypeRuleCtx& c) {
   check_region(c, then, "then", 1);
   check_region(c, otherwise, "otherwise", 1);
   if (then.results().size() != otherwise.results().size()) {
-    c.fail("'then' gives {} results, 'otherwise' {}", then.results().size(), otherwise.results().size());
+    c.fail("'then' gives {} results, 'otherwise' {}", then.results().size(),
+           otherwise.results().size());
   }
   for (size_t i = 0; i < then.results().size(); ++i) {
     const Type& a = then.results()[i].type();
     const Type& b = otherwise.results()[i].type();
-    if (!compatible(a, b)) c.fail("result {} is {} in 'then' and {} in 'otherwise'", i, a.str(), b.str());
+    if (!compatible(a, b))
+      c.fail("result {} is {} in 'then' and {} in 'otherwise'", i, a.str(), b.str());
     Shape s = a.shape;
     for (int d = 0; d < s.rank(); ++d) {
       if (s[d] != b.shape[d]) s.set(d, kUnknownDim);
@@ -64,8 +68,8 @@ void cond_type(TypeRuleCtx& c) {
   }
 }
 
-// Gradient of a branch = the branch taken again, on (operands, seeds). Operands that carry no gradient are
-// still operands: the branch recomputes what it needs from them.
+// Gradient of a branch = the branch taken again, on (operands, seeds). Operands that carry no
+// gradient are still operands: the branch recomputes what it needs from them.
 void cond_grad(Adjoint& a) {
   const Graph& then = *a.attrs()["then"].graph();
   std::vector<int> wrt;
@@ -123,7 +127,8 @@ void custom_grad(Adjoint& a) {
   int results = static_cast<int>(a.node().types.size());
   for (int j = 0; j < results; ++j) operands.push_back(a.y(j));
   for (int j = 0; j < results; ++j) operands.push_back(a.dy(j));
-  ir::Node* n = a.graph().add(ir::op_of(kCallback), operands, {a.attrs()["backward"], ir::Attr(like)});
+  ir::Node* n =
+      a.graph().add(ir::op_of(kCallback), operands, {a.attrs()["backward"], ir::Attr(like)});
   for (int i = 0; i < a.inputs(); ++i) {
     if (a.wants(i)) a.dx(i) += n->out(static_cast<uint32_t>(i));
   }
@@ -133,7 +138,8 @@ void custom_grad(Adjoint& a) {
 
 constexpr OpDef kCond = check({
     .name = "cond",
-    .doc = "then(operands) if pred else otherwise(operands); only the taken region runs. Both regions take "
+    .doc = "then(operands) if pred else otherwise(operands); only the taken region runs. Both "
+           "regions take "
            "the operands and give results of the same types.",
     .in = {"pred: bool", "*operands: any"},
     .attr = {"then: graph", "otherwise: graph"},
@@ -148,15 +154,17 @@ constexpr OpDef kCond = check({
 
 constexpr OpDef kWhileLoop = check({
     .name = "while_loop",
-    .doc = "Repeats operands = body(operands) while condition(operands). The types of the carried values "
+    .doc = "Repeats operands = body(operands) while condition(operands). The types of the carried "
+           "values "
            "do not change.",
     .in = {"*operands: any"},
     .attr = {"condition: graph", "body: graph"},
     .out = {"*y"},
     .type = while_type,
     .shard = "replicated",
-    .grad = no_gradient("the reverse of a compiled while loop needs its number of iterations; eager mode "
-                        "differentiates it"),
+    .grad = no_gradient(
+        "the reverse of a compiled while loop needs its number of iterations; eager mode "
+        "differentiates it"),
     .cases = "skip all: regions and host functions are tested in runtime/control_test.cc",
     .onnx = "Loop",
     .internal = true,
@@ -178,12 +186,16 @@ constexpr OpDef kCallback = check({
 
 constexpr OpDef kCustomGradient = check({
     .name = "custom_gradient",
-    .doc = "forward(operands), differentiated by backward(operands…, results…, seeds…) instead of by the "
+    .doc = "forward(operands), differentiated by backward(operands…, results…, seeds…) instead of "
+           "by the "
            "rules of the ops inside.",
     .in = {"*operands: any"},
     .attr = {"forward: callback", "backward: callback"},
     .out = {"*y"},
-    .type = [](TypeRuleCtx& c) { c.fail("the result types of a host function are known only when it runs"); },
+    .type =
+        [](TypeRuleCtx& c) {
+          c.fail("the result types of a host function are known only when it runs");
+        },
     .shard = "replicated",
     .grad = custom_grad,
     .cases = "skip all: regions and host functions are tested in runtime/control_test.cc",

@@ -1,5 +1,4 @@
 #include "backend/cpu/onednn/convolution.h"
-
 #include "backend/cpu/onednn/unsuited.h"
 #include "ops/all_kernels.cpu.h"
 #include "ops/conv/geometry.h"
@@ -10,8 +9,8 @@ namespace {
 using cpu::onednn::Convolution;
 using Pass = Convolution::Pass;
 
-// The problem as oneDNN's description. `x`, `w` and `y`: positions among the buffers, results counted on
-// after the operands.
+// The problem as oneDNN's description. `x`, `w` and `y`: positions among the buffers, results
+// counted on after the operands.
 Convolution describe(const cpu::Problem& p, Pass pass, int x, int w, int y) {
   auto shape = [&](int at) -> const Shape& {
     int operands = static_cast<int>(p.in.size());

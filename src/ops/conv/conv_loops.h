@@ -1,6 +1,6 @@
 // Loop nests of the three convolutions: for the dtypes and shapes that no vendor kernel takes, for
-// generated C, and as the reference. Every result element is one sum, so each is written once and in a
-// fixed order.
+// generated C, and as the reference. Every result element is one sum, so each is written once and
+// in a fixed order.
 #pragma once
 
 #include "ir/loop_rule.h"
@@ -12,8 +12,10 @@ namespace mycel::ops {
 void emit_conv(loops::Nest& nest, const ConvGeometry& g, loops::Buf x, loops::Buf w,
                const loops::Buf* bias, loops::Buf y);
 // x's gradient from y's, and w.
-void emit_conv_dx(loops::Nest& nest, const ConvGeometry& g, loops::Buf dy, loops::Buf w, loops::Buf dx);
+void emit_conv_dx(loops::Nest& nest, const ConvGeometry& g, loops::Buf dy, loops::Buf w,
+                  loops::Buf dx);
 // w's gradient from x and y's.
-void emit_conv_dw(loops::Nest& nest, const ConvGeometry& g, loops::Buf x, loops::Buf dy, loops::Buf dw);
+void emit_conv_dw(loops::Nest& nest, const ConvGeometry& g, loops::Buf x, loops::Buf dy,
+                  loops::Buf dw);
 
 }  // namespace mycel::ops

@@ -23,13 +23,14 @@ bool differ(int64_t a, int64_t b) { return a != b && a != kUnknownDim && b != kU
 
 void check_rank(const TypeRuleCtx& c, int operand, int rank, const char* what) {
   if (c.shape(operand).rank() == rank) return;
-  c.fail("{} has {} dims {}; expected {}", what, c.shape(operand).rank(), c.shape(operand).str(), rank);
+  c.fail("{} has {} dims {}; expected {}", what, c.shape(operand).rank(), c.shape(operand).str(),
+         rank);
 }
 
 void check_channels(const TypeRuleCtx& c, const ConvSteps& s, int64_t in, const Shape& w) {
   if (in != kUnknownDim && w[1] != kUnknownDim && in != w[1] * s.groups) {
-    c.fail("the input has {} channels, the weight {} takes {} in {} group{}", in, w.str(), w[1] * s.groups,
-           s.groups, s.groups == 1 ? "" : "s");
+    c.fail("the input has {} channels, the weight {} takes {} in {} group{}", in, w.str(),
+           w[1] * s.groups, s.groups, s.groups == 1 ? "" : "s");
   }
   if (w[0] != kUnknownDim && w[0] % s.groups != 0) {
     c.fail("{} output channels cannot be divided into {} groups", w[0], s.groups);
@@ -37,7 +38,8 @@ void check_channels(const TypeRuleCtx& c, const ConvSteps& s, int64_t in, const 
 }
 
 // An activation shape from its parts.
-Shape activation(int64_t batch, int64_t channels, const std::vector<int64_t>& spatial, bool channel_last) {
+Shape activation(int64_t batch, int64_t channels, const std::vector<int64_t>& spatial,
+                 bool channel_last) {
   Shape s{batch};
   if (!channel_last) s.push_back(channels);
   for (int64_t n : spatial) s.push_back(n);
@@ -50,7 +52,9 @@ std::vector<int64_t> spatial_of(const Shape& s, bool channel_last) {
   return {from, from + (s.rank() - 2)};
 }
 
-bool known(const std::vector<int64_t>& v) { return std::count(v.begin(), v.end(), kUnknownDim) == 0; }
+bool known(const std::vector<int64_t>& v) {
+  return std::count(v.begin(), v.end(), kUnknownDim) == 0;
+}
 
 Value conv(Value x, Value w, const Attrs& attrs) {
   const OpDef& op = x.rank() == 3 ? kConv1d : x.rank() == 4 ? kConv2d : kConv3d;
@@ -59,12 +63,14 @@ Value conv(Value x, Value w, const Attrs& attrs) {
 
 // stride, pad_mode, padding, dilation, groups, layout: the order of the conv records.
 Attrs attrs_of(const ConvSteps& s) {
-  return {s.stride, s.pad_mode, s.padding, s.dilation, s.groups, s.channel_last ? "channel_last" : "channel_first"};
+  return {s.stride,   s.pad_mode, s.padding,
+          s.dilation, s.groups,   s.channel_last ? "channel_last" : "channel_first"};
 }
 
-// `s` with the borders written out, so that the size of x is no longer needed to find them. False when
-// x or the kernel is not known.
-bool explicit_borders(ConvSteps& s, const std::vector<int64_t>& in, const std::vector<int64_t>& kernel) {
+// `s` with the borders written out, so that the size of x is no longer needed to find them. False
+// when x or the kernel is not known.
+bool explicit_borders(ConvSteps& s, const std::vector<int64_t>& in,
+                      const std::vector<int64_t>& kernel) {
   if (s.pad_mode == "same" && (!known(in) || !known(kernel))) return false;
   std::vector<int64_t> padding;
   int rank = static_cast<int>(in.size());
@@ -79,7 +85,8 @@ bool explicit_borders(ConvSteps& s, const std::vector<int64_t>& in, const std::v
 
 // The gradient of x (type `xt`; `x` is asked for only when its size is unknown).
 template <typename X>
-Value emit_dx(Value dy, Value w, ConvSteps s, const Type& xt, const std::vector<int64_t>& kernel, X x) {
+Value emit_dx(Value dy, Value w, ConvSteps s, const Type& xt, const std::vector<int64_t>& kernel,
+              X x) {
   std::vector<int64_t> in = spatial_of(xt.shape, s.channel_last);
   int rank = static_cast<int>(in.size());
   if (!known(in) || !known(kernel) || !explicit_borders(s, in, kernel)) {
@@ -87,7 +94,8 @@ Value emit_dx(Value dy, Value w, ConvSteps s, const Type& xt, const std::vector<
   }
   std::vector<int64_t> extra;
   for (int d = 0; d < rank; ++d) {
-    int64_t used = (conv_out(s, d, rank, in[d], kernel[d]) - 1) * s.stride[d] + s.dilation[d] * (kernel[d] - 1) + 1;
+    int64_t used = (conv_out(s, d, rank, in[d], kernel[d]) - 1) * s.stride[d] +
+                   s.dilation[d] * (kernel[d] - 1) + 1;
     extra.push_back(in[d] + s.padding[2 * d] + s.padding[2 * d + 1] - used);
   }
   Attrs attrs = attrs_of(s);
@@ -122,7 +130,8 @@ void conv_type(TypeRuleCtx& c, int rank) {
     int64_t in = x[spatial_axis(d, s.channel_last)];
     out.push_back(conv_out(s, d, rank, in, w[d + 2]));
     if (out.back() == 0 && in != 0) {
-      c.fail("the kernel does not fit: size {} with dilation {} over {} positions", w[d + 2], s.dilation[d], in);
+      c.fail("the kernel does not fit: size {} with dilation {} over {} positions", w[d + 2],
+             s.dilation[d], in);
     }
   }
   c.result(c.dtype(0), activation(x[0], w[0], out, s.channel_last));
@@ -145,8 +154,9 @@ void conv_grad(Adjoint& a) {
 
 void conv_loops(LoopCtx& c) {
   loops::Buf bias = c.has(2) ? c.in(2) : loops::Buf{};
-  emit_conv(c.nest, geometry_of(c.in_type(0).shape, c.in_type(1).shape, c.out_type().shape, c.attrs), c.in(0),
-            c.in(1), c.has(2) ? &bias : nullptr, c.out());
+  emit_conv(c.nest,
+            geometry_of(c.in_type(0).shape, c.in_type(1).shape, c.out_type().shape, c.attrs),
+            c.in(0), c.in(1), c.has(2) ? &bias : nullptr, c.out());
 }
 
 void conv_dx_type(TypeRuleCtx& c) {
@@ -172,7 +182,8 @@ void conv_dx_type(TypeRuleCtx& c) {
     }
     bool open = out == kUnknownDim || k == kUnknownDim;
     in.push_back(open ? kUnknownDim
-                      : (out - 1) * s.stride[d] + s.dilation[d] * (k - 1) + 1 - b.before - b.after + extra[d]);
+                      : (out - 1) * s.stride[d] + s.dilation[d] * (k - 1) + 1 - b.before - b.after +
+                            extra[d]);
     if (!open && in.back() < 0) c.fail("the padding is larger than the result");
   }
   int64_t channels = w[1] == kUnknownDim ? kUnknownDim : w[1] * s.groups;
@@ -188,7 +199,8 @@ void conv_dx_grad(Adjoint& a) {
 }
 
 void conv_dx_loops(LoopCtx& c) {
-  emit_conv_dx(c.nest, geometry_of(c.out_type().shape, c.in_type(1).shape, c.in_type(0).shape, c.attrs),
+  emit_conv_dx(c.nest,
+               geometry_of(c.out_type().shape, c.in_type(1).shape, c.in_type(0).shape, c.attrs),
                c.in(0), c.in(1), c.out());
 }
 
@@ -228,7 +240,8 @@ void conv_dw_grad(Adjoint& a) {
 }
 
 void conv_dw_loops(LoopCtx& c) {
-  emit_conv_dw(c.nest, geometry_of(c.in_type(0).shape, c.out_type().shape, c.in_type(1).shape, c.attrs),
+  emit_conv_dw(c.nest,
+               geometry_of(c.in_type(0).shape, c.out_type().shape, c.in_type(1).shape, c.attrs),
                c.in(0), c.in(1), c.out());
 }
 

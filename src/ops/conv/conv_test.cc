@@ -1,8 +1,8 @@
-// Convolution records against plain loops in double written here, through the dispatcher: whichever kernel
-// is chosen, for float32 (oneDNN), float64 and int32 (loop nests).
-#include <gtest/gtest.h>
-
+// Convolution records against plain loops in double written here, through the dispatcher: whichever
+// kernel is chosen, for float32 (oneDNN), float64 and int32 (loop nests).
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "ir/op.h"
@@ -19,7 +19,8 @@ Tensor values(DType dtype, const Shape& shape, int seed) {
   for (int64_t i = 0; i < t.size(); ++i) {
     state ^= state << 13, state ^= state >> 7, state ^= state << 17;
     int64_t small = static_cast<int64_t>(state % 17) - 8;
-    set_element(t.mutable_raw(), dtype, i, is_int(dtype) ? static_cast<double>(small) : small / 4.0);
+    set_element(t.mutable_raw(), dtype, i,
+                is_int(dtype) ? static_cast<double>(small) : small / 4.0);
   }
   return t;
 }
@@ -58,26 +59,31 @@ void each_product(const Case& c, const Shape& y, F f) {
                 int64_t w = j * c.stride[1] + q * c.dilation[1] - c.padding[2];
                 if (h < 0 || h >= c.x[2] || w < 0 || w >= c.x[3]) continue;
                 f(((n * c.x[1] + o / og * cg + ch) * c.x[2] + h) * c.x[3] + w,
-                  ((o * cg + ch) * c.w[2] + p) * c.w[3] + q, ((n * y[1] + o) * y[2] + i) * y[3] + j);
+                  ((o * cg + ch) * c.w[2] + p) * c.w[3] + q,
+                  ((n * y[1] + o) * y[2] + i) * y[3] + j);
               }
 }
 
 void expect_near(const Tensor& got, const std::vector<double>& want, double tolerance) {
   ASSERT_EQ(static_cast<size_t>(got.size()), want.size());
-  for (int64_t i = 0; i < got.size(); ++i) ASSERT_NEAR(get(got, i), want[i], tolerance) << "element " << i;
+  for (int64_t i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(get(got, i), want[i], tolerance) << "element " << i;
 }
 
 void check(const Case& c, DType dtype) {
   SCOPED_TRACE(c.x.str() + " * " + c.w.str() + " " + std::string(name_of(dtype)));
   Tensor x = values(dtype, c.x, 1), w = values(dtype, c.w, 2), b = values(dtype, {c.w[0]}, 3);
-  Shape ys = {c.x[0], c.w[0], out_size(c.x[2], c.padding[0] + c.padding[1], c.w[2], c.stride[0], c.dilation[0]),
+  Shape ys = {c.x[0], c.w[0],
+              out_size(c.x[2], c.padding[0] + c.padding[1], c.w[2], c.stride[0], c.dilation[0]),
               out_size(c.x[3], c.padding[2] + c.padding[3], c.w[3], c.stride[1], c.dilation[1])};
-  Tensor y = runtime::call1(ir::op_named("conv2d"), {x, w, b}, {c.stride, "pad", c.padding, c.dilation, c.groups});
+  Tensor y = runtime::call1(ir::op_named("conv2d"), {x, w, b},
+                            {c.stride, "pad", c.padding, c.dilation, c.groups});
   ASSERT_EQ(y.shape(), ys);
   std::vector<double> want(ys.size());
   int64_t plane = ys[2] * ys[3];
   for (int64_t i = 0; i < ys.size(); ++i) want[i] = get(b, i / plane % c.w[0]);
-  each_product(c, ys, [&](int64_t xi, int64_t wi, int64_t yi) { want[yi] += get(x, xi) * get(w, wi); });
+  each_product(c, ys,
+               [&](int64_t xi, int64_t wi, int64_t yi) { want[yi] += get(x, xi) * get(w, wi); });
   expect_near(y, want, 1e-4);
 
   Tensor dy = values(dtype, ys, 4);
@@ -86,8 +92,9 @@ void check(const Case& c, DType dtype) {
     dx[xi] += get(dy, yi) * get(w, wi);
     dw[wi] += get(dy, yi) * get(x, xi);
   });
-  Ints extra = {(c.x[2] + c.padding[0] + c.padding[1] - c.dilation[0] * (c.w[2] - 1) - 1) % c.stride[0],
-                (c.x[3] + c.padding[2] + c.padding[3] - c.dilation[1] * (c.w[3] - 1) - 1) % c.stride[1]};
+  Ints extra = {
+      (c.x[2] + c.padding[0] + c.padding[1] - c.dilation[0] * (c.w[2] - 1) - 1) % c.stride[0],
+      (c.x[3] + c.padding[2] + c.padding[3] - c.dilation[1] * (c.w[3] - 1) - 1) % c.stride[1]};
   ir::Attrs steps = {c.stride, "pad", c.padding, c.dilation, c.groups, "channel_first"};
   ir::Attrs dx_attrs = steps, dw_attrs = steps;
   dx_attrs.push_back(extra);
@@ -115,8 +122,9 @@ TEST(Conv, SameKeepsTheSizeAndPutsTheOddPaddingBehind) {
 TEST(Conv, TransposedSizesAreThePublishedOnes) {
   Tensor x = values(DType::kFloat32, {1, 2, 5, 5}, 1), w = values(DType::kFloat32, {2, 3, 3, 3}, 2);
   auto size = [&](const char* mode, int64_t stride, int64_t padding, int64_t more) {
-    Tensor y = runtime::call1(ir::op_named("conv2d_transpose"), {x, w},
-                              {mode, Ints{padding}, Ints{stride, stride}, Ints{1, 1}, 1, Ints{more, more}});
+    Tensor y = runtime::call1(
+        ir::op_named("conv2d_transpose"), {x, w},
+        {mode, Ints{padding}, Ints{stride, stride}, Ints{1, 1}, 1, Ints{more, more}});
     return y.shape()[2];
   };
   EXPECT_EQ(size("same", 2, 0, 0), 10);
@@ -132,8 +140,9 @@ TEST(Conv, ErrorsNameOperandsAndWhatIsAllowed) {
     runtime::call1(ir::op_named("conv2d"), {x, w});
     FAIL() << "accepted a weight of 3 dims";
   } catch (const UserError& e) {
-    EXPECT_NE(e.message().find("the weight [out, in / groups, kernel…] has 3 dims (8, 3, 3); expected 4"),
-              std::string::npos)
+    EXPECT_NE(
+        e.message().find("the weight [out, in / groups, kernel…] has 3 dims (8, 3, 3); expected 4"),
+        std::string::npos)
         << e.message();
   }
 }

@@ -5,7 +5,7 @@
 namespace mycel::ops {
 
 ConvSteps steps_of(const ir::AttrsView& attrs) {
-  return {attrs.ints("stride"),  attrs.ints("dilation"),   attrs.string("pad_mode"),
+  return {attrs.ints("stride"),  attrs.ints("dilation"),  attrs.string("pad_mode"),
           attrs.ints("padding"), attrs.integer("groups"), attrs.string("layout") == "channel_last"};
 }
 
@@ -44,16 +44,19 @@ void check_steps(const ir::TypeRuleCtx& c, const ConvSteps& s, int rank) {
   int n = static_cast<int>(s.padding.size());
   bool zero = std::all_of(s.padding.begin(), s.padding.end(), [](int64_t p) { return p == 0; });
   if (n != 1 && n != rank && n != 2 * rank) {
-    c.fail("'padding' must be 1, {} or {} numbers, got {}", rank, 2 * rank, c.attrs["padding"].str());
+    c.fail("'padding' must be 1, {} or {} numbers, got {}", rank, 2 * rank,
+           c.attrs["padding"].str());
   }
-  if (*std::min_element(s.padding.begin(), s.padding.end()) < 0) c.fail("'padding' must not be negative");
+  if (*std::min_element(s.padding.begin(), s.padding.end()) < 0)
+    c.fail("'padding' must not be negative");
   if (s.pad_mode != "pad" && !zero) {
     c.fail("'padding' must be 0 unless pad_mode is 'pad', got {} with pad_mode '{}'",
            c.attrs["padding"].str(), s.pad_mode);
   }
 }
 
-ConvGeometry geometry_of(const Shape& x, const Shape& w, const Shape& y, const ir::AttrsView& attrs) {
+ConvGeometry geometry_of(const Shape& x, const Shape& w, const Shape& y,
+                         const ir::AttrsView& attrs) {
   ConvSteps s = steps_of(attrs);
   int rank = x.rank() - 2;
   ConvGeometry g;

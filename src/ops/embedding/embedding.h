@@ -1,5 +1,5 @@
-// Embedding room: look-ups in tables of vectors. Their gradient is the deterministic scatter add of the
-// index room.
+// Embedding room: look-ups in tables of vectors. Their gradient is the deterministic scatter add of
+// the index room.
 #pragma once
 
 #include "ir/op_def.h"

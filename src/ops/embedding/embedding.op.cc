@@ -17,11 +17,12 @@ using Ints = ir::Attr::Ints;
 namespace {
 
 void need_table(Expansion& e, const Value& table) {
-  if (table.rank() < 1) value_error("{}: the table needs a dim of rows, got {}", e.op.name, table.type().str());
+  if (table.rank() < 1)
+    value_error("{}: the table needs a dim of rows, got {}", e.op.name, table.type().str());
 }
 
-// Rows whose index is padding_idx get no gradient: they pass through a stop, as the published layer's
-// padding row never learns.
+// Rows whose index is padding_idx get no gradient: they pass through a stop, as the published
+// layer's padding row never learns.
 void expand_embedding(Expansion& e) {
   Value indices = e.x(0), table = e.x(1);
   need_table(e, table);
@@ -32,7 +33,8 @@ void expand_embedding(Expansion& e) {
   if (n != kUnknownDim && (at < -n || at >= n)) {
     value_error("embedding: padding_idx {} is outside [{}, {}]", at, -n, n - 1);
   }
-  if (at < 0 && n == kUnknownDim) value_error("embedding: a negative padding_idx needs a known number of rows");
+  if (at < 0 && n == kUnknownDim)
+    value_error("embedding: a negative padding_idx needs a known number of rows");
   if (at < 0) at += n;
   Value is_padding = kEqual({indices, number(indices, static_cast<double>(at))});
   for (int d = 1; d < table.rank(); ++d) is_padding = kExpandDims({is_padding}, {-1});
@@ -57,20 +59,24 @@ constexpr OpDef kEmbedding = check({
     .attr = {"padding_idx: int? = None"},
     .shard = "none",
     .expand = expand_embedding,
-    .cases = "input[2, 3] []; input in ints(0, 3); weight[4, 5]; padding_idx = None | input[2, 3]; padding_idx = 3 -2; skip "
-             "grad: the gradient leaves the padding row out on purpose; skip grad2: as grad; bad padding_idx = 4; skip "
+    .cases = "input[2, 3] []; input in ints(0, 3); weight[4, 5]; padding_idx = None | input[2, 3]; "
+             "padding_idx = 3 -2; skip "
+             "grad: the gradient leaves the padding row out on purpose; skip grad2: as grad; bad "
+             "padding_idx = 4; skip "
              "zero_size: an empty table has no rows; skip scalar: a table has rows",
     .internal = true,
 });
 
 constexpr OpDef kEmbeddingLookup = check({
     .name = "embedding_lookup",
-    .doc = "Rows of a part of a table that begins at row `offset`: y[i] = table[indices[i] - offset], 0 for rows outside.",
+    .doc = "Rows of a part of a table that begins at row `offset`: y[i] = table[indices[i] - "
+           "offset], 0 for rows outside.",
     .in = {"params: any", "indices: index"},
     .attr = {"offset: int = 0"},
     .shard = "none",
     .expand = expand_lookup,
-    .cases = "params[4, 5]; indices[2, 3]; indices in ints(-1, 9); offset = 0 3; bad params[]; skip zero_size: an empty "
+    .cases = "params[4, 5]; indices[2, 3]; indices in ints(-1, 9); offset = 0 3; bad params[]; "
+             "skip zero_size: an empty "
              "table has no rows; skip scalar: a table has rows",
     .primitive = "EmbeddingLookup",
     .internal = true,

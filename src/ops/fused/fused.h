@@ -1,4 +1,5 @@
-// Fused room: one op made of several elementwise ones. Made by passes/fuse_elementwise, never by users.
+// Fused room: one op made of several elementwise ones. Made by passes/fuse_elementwise, never by
+// users.
 #pragma once
 
 #include "ir/op_def.h"

@@ -9,9 +9,9 @@
 namespace mycel::ops {
 namespace {
 
-// The formulas of the members, composed: what was stored between two ops stays in a register. A member's
-// result is brought to its dtype; a 16-bit float keeps the float32 it was computed in, which only differs
-// by the rounding that storing it would have added.
+// The formulas of the members, composed: what was stored between two ops stays in a register. A
+// member's result is brought to its dtype; a 16-bit float keeps the float32 it was computed in,
+// which only differs by the rounding that storing it would have added.
 void compose(const ir::Graph& body, std::span<const loops::Val> in, std::span<loops::Val> out) {
   std::vector<std::vector<loops::Val>> values(body.size());
   for (size_t i = 0; i < body.params().size(); ++i) values[body.params()[i].node->id] = {in[i]};
@@ -37,9 +37,11 @@ void fused_loops(ir::LoopCtx& c) {
     in.push_back(c.in_type(i).dtype);
     shapes.push_back(c.in_type(i).shape);
   }
-  for (size_t j = 0; j < body.results().size(); ++j) out.push_back(c.out_type(static_cast<int>(j)).dtype);
-  c.nest = loops::elementwise("fused", in, shapes, out, c.out_type(0).shape,
-                              [&](std::span<const loops::Val> x, std::span<loops::Val> y) { compose(body, x, y); });
+  for (size_t j = 0; j < body.results().size(); ++j)
+    out.push_back(c.out_type(static_cast<int>(j)).dtype);
+  c.nest = loops::elementwise(
+      "fused", in, shapes, out, c.out_type(0).shape,
+      [&](std::span<const loops::Val> x, std::span<loops::Val> y) { compose(body, x, y); });
 }
 
 void fused_type(ir::TypeRuleCtx& c) {

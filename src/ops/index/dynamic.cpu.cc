@@ -65,7 +65,8 @@ struct SameValue {
   bool operator()(T a, T b) const { return a == b || (a != a && b != b); }
 };
 
-// Fills `place` (int32 or int64) per element and gives the different elements in order of appearance.
+// Fills `place` (int32 or int64) per element and gives the different elements in order of
+// appearance.
 template <typename E, typename I>
 std::vector<typename E::Stored> distinct(const typename E::Stored* x, int64_t n, I* place) {
   using T = typename E::Number;
@@ -80,7 +81,8 @@ std::vector<typename E::Stored> distinct(const typename E::Stored* x, int64_t n,
 }
 
 template <typename E>
-std::vector<typename E::Stored> distinct_of(const typename E::Stored* x, int64_t n, void* place, DType place_type) {
+std::vector<typename E::Stored> distinct_of(const typename E::Stored* x, int64_t n, void* place,
+                                            DType place_type) {
   if (place_type == DType::kInt64) return distinct<E>(x, n, static_cast<int64_t*>(place));
   return distinct<E>(x, n, static_cast<int32_t*>(place));
 }
@@ -91,7 +93,8 @@ Tensors unique(const Problem& p, std::span<const Tensor> in) {
   return with_real_element(x.dtype(), [&](auto e) -> Tensors {
     using E = decltype(e);
     using T = typename E::Stored;
-    std::vector<T> values = distinct_of<E>(static_cast<const T*>(x.raw()), x.size(), place.mutable_raw(), place.dtype());
+    std::vector<T> values = distinct_of<E>(static_cast<const T*>(x.raw()), x.size(),
+                                           place.mutable_raw(), place.dtype());
     Tensor y = Tensor::empty(x.dtype(), {static_cast<int64_t>(values.size())});
     std::copy(values.begin(), values.end(), static_cast<T*>(y.mutable_raw()));
     return {y, place};
@@ -129,7 +132,8 @@ Tensors runs(const Problem& p, std::span<const Tensor> in) {
   const ir::Attr& given = p.view()["axis"];
   int64_t a = given.none() ? 0 : given.integer();
   int axis = static_cast<int>(a < 0 ? a + x.rank() : a);
-  int64_t outer = given.none() ? 1 : x.shape().size(0, axis), n = given.none() ? x.size() : x.dim(axis);
+  int64_t outer = given.none() ? 1 : x.shape().size(0, axis),
+          n = given.none() ? x.size() : x.dim(axis);
   int64_t inner = given.none() ? 1 : x.shape().size(axis + 1, x.rank());
   Tensor idx = Tensor::empty(DType::kInt32, p.out[1].shape);
   auto* run = static_cast<int32_t*>(idx.mutable_raw());
@@ -155,7 +159,8 @@ Tensors runs(const Problem& p, std::span<const Tensor> in) {
   auto* to = static_cast<char*>(y.mutable_raw());
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t i : first) {
-      std::memcpy(to, static_cast<const char*>(x.raw()) + static_cast<size_t>(o * n + i) * bytes, bytes);
+      std::memcpy(to, static_cast<const char*>(x.raw()) + static_cast<size_t>(o * n + i) * bytes,
+                  bytes);
       to += bytes;
     }
   }
@@ -191,7 +196,8 @@ Tensors bincount(const Problem& p, std::span<const Tensor> in) {
   return {y};
 }
 
-// As NumPy's histogram with a fixed range, which corrects the rounding of the division at the edges.
+// As NumPy's histogram with a fixed range, which corrects the rounding of the division at the
+// edges.
 std::unique_ptr<Prepared> prepare_histc(const Problem& p) {
   int64_t n = p.in[0]->shape.size(), bins = p.view().integer("bins");
   double min = p.view().real("min"), max = p.view().real("max");

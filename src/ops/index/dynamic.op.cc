@@ -1,5 +1,5 @@
-// Ops whose result sizes depend on values (and the counting ops beside them). In a graph the size is
-// unknown until the op has run.
+// Ops whose result sizes depend on values (and the counting ops beside them). In a graph the size
+// is unknown until the op has run.
 #include <algorithm>
 
 #include "ir/expansion.h"
@@ -23,7 +23,8 @@ namespace {
 void compress_type(TypeRuleCtx& c) {
   const Shape &x = c.shape(0), &mask = c.shape(1);
   bool fits = x.rank() == mask.rank();
-  for (int d = 0; fits && d < x.rank(); ++d) fits = x[d] == mask[d] || x[d] == kUnknownDim || mask[d] == kUnknownDim;
+  for (int d = 0; fits && d < x.rank(); ++d)
+    fits = x[d] == mask[d] || x[d] == kUnknownDim || mask[d] == kUnknownDim;
   if (!fits) c.fail("mask must have the operand's shape");
   c.result(c.dtype(0), {kUnknownDim});
 }
@@ -41,7 +42,8 @@ void expand_masked_select(Expansion& e) {
   if (!(x.shape() == mask.shape()) || !x.shape().known()) {
     Shape s;
     if (!mycel::broadcast(x.shape(), mask.shape(), &s)) {
-      value_error("masked_select: the shapes do not broadcast (got {} and {})", x.type().str(), mask.type().str());
+      value_error("masked_select: the shapes do not broadcast (got {} and {})", x.type().str(),
+                  mask.type().str());
     }
     Value like = kLogicalOr({kZerosLike({x}, {DType::kBool}), mask});
     x = s.known() ? kBroadcastTo({x}, {Attr(s)}) : kBroadcastLike({x, like});
@@ -64,9 +66,11 @@ void unique_with_pad_type(TypeRuleCtx& c) {
 
 void bincount_type(TypeRuleCtx& c) {
   if (c.shape(0).rank() != 1) c.fail("the operand must be a vector");
-  if (c.attrs.integer("minlength") < 0) c.fail("minlength must not be negative, got {}", c.attrs.integer("minlength"));
+  if (c.attrs.integer("minlength") < 0)
+    c.fail("minlength must not be negative, got {}", c.attrs.integer("minlength"));
   if (c.has(1) && c.shape(1).rank() != 1) c.fail("weights must be a vector");
-  if (c.has(1) && c.shape(1).known() && c.shape(0).known() && !(c.shape(1) == c.shape(0))) c.fail("weights must be as many as values");
+  if (c.has(1) && c.shape(1).known() && c.shape(0).known() && !(c.shape(1) == c.shape(0)))
+    c.fail("weights must be as many as values");
   c.result(c.has(1) ? c.dtype(1) : DType::kInt64, {kUnknownDim});
 }
 
@@ -104,14 +108,18 @@ void expand_fixed_width(Expansion& e) {
   }
   int64_t bins = e.attrs.integer("nbins");
   if (bins < 1) value_error("histogram_fixed_width: nbins must be 1 or more, got {}", bins);
-  Value low = cast_to(sliced(range, 0, 0, 1), DType::kFloat64), high = cast_to(sliced(range, 0, 1, 1), DType::kFloat64);
-  Value bin = kFloor({(cast_to(x, DType::kFloat64) - low) / (high - low) * static_cast<double>(bins)});
-  bin = where(greater(bin, static_cast<double>(bins - 1)), static_cast<double>(bins - 1), where(less(bin, 0.0), 0.0, bin));
+  Value low = cast_to(sliced(range, 0, 0, 1), DType::kFloat64),
+        high = cast_to(sliced(range, 0, 1, 1), DType::kFloat64);
+  Value bin =
+      kFloor({(cast_to(x, DType::kFloat64) - low) / (high - low) * static_cast<double>(bins)});
+  bin = where(greater(bin, static_cast<double>(bins - 1)), static_cast<double>(bins - 1),
+              where(less(bin, 0.0), 0.0, bin));
   Value ones = kOnesLike({x}, {e.attrs["dtype"]});
   e.result(kUnsortedSegmentSum({ones, cast_to(bin, DType::kInt64)}, {bins}));
 }
 
-constexpr const char* kDiscrete = "the result is made of places and counts, which do not change with small changes of values";
+constexpr const char* kDiscrete =
+    "the result is made of places and counts, which do not change with small changes of values";
 
 }  // namespace
 
@@ -136,7 +144,8 @@ constexpr OpDef kCompress = check({
     .type = compress_type,
     .shard = "none",
     .grad = compress_grad,
-    .cases = "x[3, 4]; mask[3, 4]; bad mask[4] | x[]; mask[]; skip zero_size: the shapes belong together",
+    .cases = "x[3, 4]; mask[3, 4]; bad mask[4] | x[]; mask[]; skip zero_size: the shapes belong "
+             "together",
     .internal = true,
 });
 
@@ -146,14 +155,16 @@ constexpr OpDef kMaskedSelect = check({
     .in = {"input: any", "mask: bool"},
     .shard = "none",
     .expand = expand_masked_select,
-    .cases = "input[3, 4]; mask[3, 4] [4] [3, 1]; bad mask[5]; skip zero_size: the shapes belong together",
+    .cases = "input[3, 4]; mask[3, 4] [4] [3, 1]; bad mask[5]; skip zero_size: the shapes belong "
+             "together",
     .primitive = "MaskedSelect",
     .method = "masked_select",
 });
 
 constexpr OpDef kUnique = check({
     .name = "unique",
-    .doc = "The different elements in order of first appearance, and for every element the place of its value there. NaNs "
+    .doc = "The different elements in order of first appearance, and for every element the place "
+           "of its value there. NaNs "
            "are one value.",
     .in = {"x: real"},
     .out = {"y", "idx"},
@@ -178,7 +189,8 @@ constexpr OpDef kUniqueWithPad = check({
         },
     .shard = "none",
     .grad = no_gradient(kDiscrete),
-    .cases = "x[6]; x in ints(0, 3); pad_num[]; bad x[2, 2]; skip scalar: a vector is needed; skip dtypes: both have one "
+    .cases = "x[6]; x in ints(0, 3); pad_num[]; bad x[2, 2]; skip scalar: a vector is needed; skip "
+             "dtypes: both have one "
              "dtype; skip zero_size: pad_num is a scalar",
     .primitive = "UniqueWithPad",
     .method = "unique_with_pad",
@@ -186,7 +198,8 @@ constexpr OpDef kUniqueWithPad = check({
 
 constexpr OpDef kRuns = check({
     .name = "consecutive_runs",
-    .doc = "The first element (or slice along axis) of every run of equal ones, the run of each element, and the lengths "
+    .doc = "The first element (or slice along axis) of every run of equal ones, the run of each "
+           "element, and the lengths "
            "of the runs; without axis the operand is flattened.",
     .in = {"x: any"},
     .attr = {"axis: int? = None"},
@@ -194,42 +207,48 @@ constexpr OpDef kRuns = check({
     .type = runs_type,
     .shard = "none",
     .grad = no_gradient(kDiscrete),
-    .cases = "x[3, 4]; x in ints(0, 1); axis = None 0 -1; bad axis = 2; skip scalar: a scalar has no axes",
+    .cases = "x[3, 4]; x in ints(0, 1); axis = None 0 -1; bad axis = 2; skip scalar: a scalar has "
+             "no axes",
     .internal = true,
 });
 
 constexpr OpDef kUniqueConsecutive = check({
     .name = "unique_consecutive",
-    .doc = "The elements (or slices along axis) without repetitions of their predecessor; on request, the place of each "
+    .doc = "The elements (or slices along axis) without repetitions of their predecessor; on "
+           "request, the place of each "
            "element there and how long each run is.",
     .in = {"input: any"},
     .attr = {"return_idx: bool = False", "return_counts: bool = False", "axis: int? = None"},
     .out = {"*results"},
     .shard = "none",
     .expand = expand_unique_consecutive,
-    .cases = "input[3, 4]; input in ints(0, 1); return_idx = False True; return_counts = False True; axis = None 0; bad axis "
-             "= 2; no grad of input: the result is made of places and counts; skip scalar: a scalar has no axes",
+    .cases = "input[3, 4]; input in ints(0, 1); return_idx = False True; return_counts = False "
+             "True; axis = None 0; bad axis "
+             "= 2; no grad of input: the result is made of places and counts; skip scalar: a "
+             "scalar has no axes",
     .primitive = "UniqueConsecutive(return_idx, return_counts, axis)",
     .method = "unique_consecutive",
 });
 
 constexpr OpDef kBincount = check({
     .name = "bincount",
-    .doc = "How often each value 0, 1, … occurs, or the sum of its weights: max(minlength, largest value + 1) entries.",
+    .doc = "How often each value 0, 1, … occurs, or the sum of its weights: max(minlength, largest "
+           "value + 1) entries.",
     .in = {"input: int", "weights?: number"},
     .attr = {"minlength: int = 0"},
     .type = bincount_type,
     .shard = "none",
-    .grad =
-        [](Adjoint& a) { a.dx(1) += kGather({a.dy(), cast_to(a.x(0), DType::kInt64)}, {0}); },
-    .cases = "input[7]; input in ints(0, 4); weights[7]; minlength = 0 9; bad input[2, 2]; bad minlength = -1; skip scalar: a "
+    .grad = [](Adjoint& a) { a.dx(1) += kGather({a.dy(), cast_to(a.x(0), DType::kInt64)}, {0}); },
+    .cases = "input[7]; input in ints(0, 4); weights[7]; minlength = 0 9; bad input[2, 2]; bad "
+             "minlength = -1; skip scalar: a "
              "vector is needed; skip zero_size: weights belong to values",
     .method = "bincount",
 });
 
 constexpr OpDef kHistc = check({
     .name = "histc",
-    .doc = "Counts of elements in `bins` equal intervals from min to max, the last one closed; others are not counted. When "
+    .doc = "Counts of elements in `bins` equal intervals from min to max, the last one closed; "
+           "others are not counted. When "
            "min equals max, the operand's smallest and largest element are taken.",
     .in = {"input: real"},
     .attr = {"bins: int = 100", "min: float = 0", "max: float = 0"},
@@ -241,7 +260,8 @@ constexpr OpDef kHistc = check({
         },
     .shard = "none",
     .grad = no_gradient(kDiscrete),
-    .cases = "input[3, 5]; bins = 1 4; min = -1.0; max = 1.5; bad bins = 0; bad min = 2.0 | input[3, 5]; bins = 4; min = 0.0; max = "
+    .cases = "input[3, 5]; bins = 1 4; min = -1.0; max = 1.5; bad bins = 0; bad min = 2.0 | "
+             "input[3, 5]; bins = 4; min = 0.0; max = "
              "0.0",
     .primitive = "Histogram(bins, min, max)",
     .method = "histc",
@@ -249,12 +269,14 @@ constexpr OpDef kHistc = check({
 
 constexpr OpDef kHistogramFixedWidth = check({
     .name = "histogram_fixed_width",
-    .doc = "Counts of elements in nbins equal intervals of a range; elements outside fall into the first or last one.",
+    .doc = "Counts of elements in nbins equal intervals of a range; elements outside fall into the "
+           "first or last one.",
     .in = {"x: real", "range: real[2]"},
     .attr = {"nbins: int", "dtype: dtype = int32"},
     .shard = "none",
     .expand = expand_fixed_width,
-    .cases = "x[3, 4]; range[2]; range in sorted(-1, 1); nbins = 1 5; bad nbins = 0; bad range[3]; skip dtypes: one dtype is "
+    .cases = "x[3, 4]; range[2]; range in sorted(-1, 1); nbins = 1 5; bad nbins = 0; bad range[3]; "
+             "skip dtypes: one dtype is "
              "enough; skip zero_size: range has two numbers; skip scalar: range has two numbers",
     .primitive = "HistogramFixedWidth(nbins, dtype)",
 });

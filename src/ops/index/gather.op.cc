@@ -38,7 +38,8 @@ void gather_type(TypeRuleCtx& c) {
     if (!agree(x[d], index[d])) c.fail("batch dim {} differs: {} and {}", d, x[d], index[d]);
     out.push_back(std::max(x[d], index[d]));
   }
-  if (x.rank() - 1 + index.rank() - batch > kMaxRank) c.fail("the result would have more than {} dims", kMaxRank);
+  if (x.rank() - 1 + index.rank() - batch > kMaxRank)
+    c.fail("the result would have more than {} dims", kMaxRank);
   for (int d = batch; d < axis; ++d) out.push_back(x[d]);
   for (int d = batch; d < index.rank(); ++d) out.push_back(index[d]);
   for (int d = axis + 1; d < x.rank(); ++d) out.push_back(x[d]);
@@ -55,7 +56,8 @@ void gather_d_type(TypeRuleCtx& c) {
   int axis = c.axis(c.attrs.integer("dim"));
   if (index.rank() != x.rank()) c.fail("index must have {} dims", x.rank());
   for (int d = 0; d < x.rank(); ++d) {
-    if (d != axis && x[d] != kUnknownDim && index[d] > x[d]) c.fail("index is longer than x in dim {}", d);
+    if (d != axis && x[d] != kUnknownDim && index[d] > x[d])
+      c.fail("index is longer than x in dim {}", d);
   }
   c.result(c.dtype(0), index);
 }
@@ -64,10 +66,13 @@ void gather_nd_type(TypeRuleCtx& c) {
   const Shape &x = c.shape(0), &index = c.shape(1);
   if (index.rank() == 0) c.fail("indices must have a last dim that holds the index tuples");
   int64_t depth = index[-1];
-  if (depth == kUnknownDim) c.fail("the length of an index tuple, the last dim of indices, must be known");
-  if (depth > x.rank()) c.fail("index tuples of {} entries are longer than the {} dims of the tensor", depth, x.rank());
+  if (depth == kUnknownDim)
+    c.fail("the length of an index tuple, the last dim of indices, must be known");
+  if (depth > x.rank())
+    c.fail("index tuples of {} entries are longer than the {} dims of the tensor", depth, x.rank());
   Shape out;
-  if (index.rank() - 1 + x.rank() - depth > kMaxRank) c.fail("the result would have more than {} dims", kMaxRank);
+  if (index.rank() - 1 + x.rank() - depth > kMaxRank)
+    c.fail("the result would have more than {} dims", kMaxRank);
   for (int d = 0; d + 1 < index.rank(); ++d) out.push_back(index[d]);
   for (int d = static_cast<int>(depth); d < x.rank(); ++d) out.push_back(x[d]);
   c.result(c.dtype(0), out);
@@ -106,7 +111,8 @@ void one_hot_loops(LoopCtx& c) {
 }
 
 void one_hot_grad(Adjoint& a) {
-  Value hot = kOneHot({a.x(0), filled(a.graph(), 1, {}, a.y_type().dtype), filled(a.graph(), 0, {}, a.y_type().dtype)},
+  Value hot = kOneHot({a.x(0), filled(a.graph(), 1, {}, a.y_type().dtype),
+                       filled(a.graph(), 0, {}, a.y_type().dtype)},
                       {a.attrs()["depth"], a.attrs()["axis"]});
   Value on = hot * a.dy();
   if (a.wants(1)) a.dx(1) += on;  // summed to the scalar
@@ -117,18 +123,26 @@ void one_hot_grad(Adjoint& a) {
 
 constexpr OpDef kGather = check({
     .name = "gather",
-    .doc = "Slices of x along `axis` at the given indices: y[b, o, i, r] = x[b, o, indices[b, i], r], where b are "
-           "batch_dims leading dims shared by both. Indices outside [-n, n) are an error, or are clipped, wrapped, or "
-           "skipped (reading 0), as bounds says; these three treat negative indices as outside, and skip_negative does so beside an error for large ones.",
+    .doc = "Slices of x along `axis` at the given indices: y[b, o, i, r] = x[b, o, indices[b, i], "
+           "r], where b are "
+           "batch_dims leading dims shared by both. Indices outside [-n, n) are an error, or are "
+           "clipped, wrapped, or "
+           "skipped (reading 0), as bounds says; these three treat negative indices as outside, "
+           "and skip_negative does so beside an error for large ones.",
     .in = {"input_params: any", "input_indices: index"},
-    .attr = {"axis: int", "batch_dims: int = 0", "bounds: str(error|clip|wrap|skip|skip_negative) = error"},
+    .attr = {"axis: int", "batch_dims: int = 0",
+             "bounds: str(error|clip|wrap|skip|skip_negative) = error"},
     .type = gather_type,
     .shard = "none",
     .grad = gather_grad,
-    .cases = "input_params[4, 5, 6]; input_indices[2, 3]; input_indices in ints(-4, 3); axis = 0 1 -1; bad axis = 3; bad "
-             "batch_dims = 3 | input_params[2, 5, 3]; input_indices[2, 4]; axis = 1 2; batch_dims = 1; input_indices in "
-             "ints(0, 2) | input_params[4]; input_indices[]; axis = 0 | input_params[4, 2]; input_indices[5]; "
-             "input_indices in ints(-9, 9); axis = 0; bounds = clip wrap skip; skip zero_size: an empty axis has no "
+    .cases = "input_params[4, 5, 6]; input_indices[2, 3]; input_indices in ints(-4, 3); axis = 0 1 "
+             "-1; bad axis = 3; bad "
+             "batch_dims = 3 | input_params[2, 5, 3]; input_indices[2, 4]; axis = 1 2; batch_dims "
+             "= 1; input_indices in "
+             "ints(0, 2) | input_params[4]; input_indices[]; axis = 0 | input_params[4, 2]; "
+             "input_indices[5]; "
+             "input_indices in ints(-9, 9); axis = 0; bounds = clip wrap skip; skip zero_size: an "
+             "empty axis has no "
              "elements; skip scalar: a scalar has no axes",
     .onnx = "Gather",
     .primitive = "Gather(batch_dims)",
@@ -137,16 +151,20 @@ constexpr OpDef kGather = check({
 
 constexpr OpDef kGatherD = check({
     .name = "gather_d",
-    .doc = "Elements along `dim`: y[i, j, k] = x[i, index[i, j, k], k] for dim 1; index has the dims of x.",
+    .doc = "Elements along `dim`: y[i, j, k] = x[i, index[i, j, k], k] for dim 1; index has the "
+           "dims of x.",
     .in = {"x: any", "index: index"},
     .attr = {"dim: int"},
     .type = gather_d_type,
     .shard = "none",
-    .grad = [](Adjoint& a) {
+    .grad =
+        [](Adjoint& a) {
           a.dx(0) += kElementsScatterAdd({zeros_of(a, 0), a.x(1), a.dy()}, {a.attrs()["dim"]});
         },
-    .cases = "x[3, 4, 5]; index[3, 4, 2]; index in ints(-5, 4); dim = 2 -1 | x[3, 4]; index[5, 3]; index in ints(0, 2); dim "
-             "= 0; bad dim = 2; bad index[5]; bad index[3, 9]; skip zero_size: an empty axis has no elements; skip scalar: "
+    .cases = "x[3, 4, 5]; index[3, 4, 2]; index in ints(-5, 4); dim = 2 -1 | x[3, 4]; index[5, 3]; "
+             "index in ints(0, 2); dim "
+             "= 0; bad dim = 2; bad index[5]; bad index[3, 9]; skip zero_size: an empty axis has "
+             "no elements; skip scalar: "
              "a scalar has no axes",
     .onnx = "GatherElements",
     .primitive = "GatherD(dim)",
@@ -156,12 +174,14 @@ constexpr OpDef kGatherD = check({
 
 constexpr OpDef kGatherNd = check({
     .name = "gather_nd",
-    .doc = "Slices at index tuples: y[i, r] = x[indices[i, 0], …, indices[i, k-1], r]; the last dim of indices is k.",
+    .doc = "Slices at index tuples: y[i, r] = x[indices[i, 0], …, indices[i, k-1], r]; the last "
+           "dim of indices is k.",
     .in = {"input_x: any", "indices: index"},
     .type = gather_nd_type,
     .shard = "none",
     .grad = [](Adjoint& a) { a.dx(0) += kTensorScatterAdd({zeros_of(a, 0), a.x(1), a.dy()}); },
-    .cases = "input_x[3, 4]; indices[5, 1] [2, 3, 2] [5, 0]; indices in ints(-3, 2); bad indices[5, 3]; bad indices[]; skip "
+    .cases = "input_x[3, 4]; indices[5, 1] [2, 3, 2] [5, 0]; indices in ints(-3, 2); bad "
+             "indices[5, 3]; bad indices[]; skip "
              "zero_size: an empty axis has no elements; skip scalar: tuples have a dim",
     .onnx = "GatherND",
     .primitive = "GatherNd()",
@@ -176,17 +196,20 @@ constexpr OpDef kIndexSelect = check({
     .shard = "none",
     .expand =
         [](Expansion& e) {
-          if (e.x(1).rank() > 1) value_error("index_select: index must be a vector, got {}", e.x(1).type().str());
+          if (e.x(1).rank() > 1)
+            value_error("index_select: index must be a vector, got {}", e.x(1).type().str());
           Value index = e.x(1).rank() == 0 ? kExpandDims({e.x(1)}, {0}) : e.x(1);
           e.result(kGather({e.x(0), index}, {e.attrs["axis"]}));
         },
-    .cases = "input[3, 4]; index[5] []; index in ints(0, 2); axis = 0 -1; bad axis = 2; bad index[2, 2]; skip zero_size: an "
+    .cases = "input[3, 4]; index[5] []; index in ints(0, 2); axis = 0 -1; bad axis = 2; bad "
+             "index[2, 2]; skip zero_size: an "
              "empty axis has no elements; skip scalar: a scalar has no axes",
 });
 
 constexpr OpDef kTake = check({
     .name = "take",
-    .doc = "Elements at indices along an axis, or of the flattened operand without one; indices outside are clipped, "
+    .doc = "Elements at indices along an axis, or of the flattened operand without one; indices "
+           "outside are clipped, "
            "wrapped, or an error.",
     .in = {"x: any", "indices: index"},
     .attr = {"axis: int? = None", "mode: str(raise|wrap|clip) = clip"},
@@ -195,16 +218,19 @@ constexpr OpDef kTake = check({
         [](Expansion& e) {
           bool flat = e.attrs["axis"].none();
           const std::string& mode = e.attrs.string("mode");
-          e.result(kGather({flat ? kRavel({e.x(0)}) : e.x(0), e.x(1)},
-                           {flat ? Attr(0) : e.attrs["axis"], 0, mode == "raise" ? "error" : mode.c_str()}));
+          e.result(kGather(
+              {flat ? kRavel({e.x(0)}) : e.x(0), e.x(1)},
+              {flat ? Attr(0) : e.attrs["axis"], 0, mode == "raise" ? "error" : mode.c_str()}));
         },
-    .cases = "x[3, 4]; indices[5] [2, 2]; indices in ints(-7, 9); axis = None 0 -1; mode = clip wrap; bad axis = 2; skip "
+    .cases = "x[3, 4]; indices[5] [2, 2]; indices in ints(-7, 9); axis = None 0 -1; mode = clip "
+             "wrap; bad axis = 2; skip "
              "zero_size: an empty axis has no elements; skip scalar: a scalar has no axes",
 });
 
 constexpr OpDef kOneHot = check({
     .name = "one_hot",
-    .doc = "A new dim of size `depth` at `axis`: on_value where its index equals the operand's value, else off_value; "
+    .doc = "A new dim of size `depth` at `axis`: on_value where its index equals the operand's "
+           "value, else off_value; "
            "values outside [0, depth) give off_value everywhere.",
     .in = {"indices: int", "on_value: any[]", "off_value: any[]"},
     .attr = {"depth: int", "axis: int = -1"},
@@ -212,8 +238,10 @@ constexpr OpDef kOneHot = check({
     .shard = "none",
     .grad = one_hot_grad,
     .loops = one_hot_loops,
-    .cases = "indices[2, 3] []; indices in ints(-1, 4); on_value[]; off_value[]; depth = 4; axis = -1 0; bad axis = 5; bad "
-             "depth = -1; bad on_value[2]; skip dtypes: on and off have one dtype; skip zero_size: scalars are needed",
+    .cases = "indices[2, 3] []; indices in ints(-1, 4); on_value[]; off_value[]; depth = 4; axis = "
+             "-1 0; bad axis = 5; bad "
+             "depth = -1; bad on_value[2]; skip dtypes: on and off have one dtype; skip zero_size: "
+             "scalars are needed",
     .onnx = "OneHot",
     .primitive = "OneHot(axis)",
 });

@@ -1,6 +1,6 @@
-// Index room: ops whose result places depend on values: gathering, scattering, sorting, searching, segments.
-// An index out of range is a UserError (IndexError) raised at the call; negative indices count from the end.
-// Equal indices are applied in order, so every result is deterministic.
+// Index room: ops whose result places depend on values: gathering, scattering, sorting, searching,
+// segments. An index out of range is a UserError (IndexError) raised at the call; negative indices
+// count from the end. Equal indices are applied in order, so every result is deterministic.
 #pragma once
 
 #include "ir/op_def.h"
@@ -13,19 +13,23 @@ using ir::OpDef;
 extern const OpDef kGather, kGatherD, kGatherNd, kIndexSelect, kTake, kOneHot;
 // scatter.op.cc
 extern const OpDef kAxisScatterAdd, kIndexAdd, kIndexFill, kMaskedFill;
-extern const OpDef kTensorScatterUpdate, kTensorScatterAdd, kTensorScatterSub, kTensorScatterMul, kTensorScatterDiv;
+extern const OpDef kTensorScatterUpdate, kTensorScatterAdd, kTensorScatterSub, kTensorScatterMul,
+    kTensorScatterDiv;
 extern const OpDef kTensorScatterMin, kTensorScatterMax, kScatterNd;
 // scatter_forms.op.cc
-extern const OpDef kElementsScatterAdd, kElementsScatterUpdate, kTensorScatterElements, kMaskedScatter, kSequenceMask;
+extern const OpDef kElementsScatterAdd, kElementsScatterUpdate, kTensorScatterElements,
+    kMaskedScatter, kSequenceMask;
 // reverse.op.cc
 extern const OpDef kReverseSequence;
 
 // order.op.cc
 extern const OpDef kSort, kArgsort, kMsort, kTopkAlong, kTopK, kSearchsorted;
 // segment.op.cc
-extern const OpDef kUnsortedSegmentSum, kUnsortedSegmentMax, kUnsortedSegmentMin, kUnsortedSegmentProd;
+extern const OpDef kUnsortedSegmentSum, kUnsortedSegmentMax, kUnsortedSegmentMin,
+    kUnsortedSegmentProd;
 // dynamic.op.cc: result sizes that depend on values
-extern const OpDef kNonzero, kCompress, kMaskedSelect, kUnique, kUniqueWithPad, kRuns, kUniqueConsecutive;
+extern const OpDef kNonzero, kCompress, kMaskedSelect, kUnique, kUniqueWithPad, kRuns,
+    kUniqueConsecutive;
 extern const OpDef kBincount, kHistc;
 extern const OpDef kHistogramFixedWidth;
 

@@ -8,14 +8,17 @@ namespace mycel::ops {
 
 void register_index() {
   ir::register_ops({&kGather, &kGatherD, &kGatherNd, &kIndexSelect, &kTake, &kOneHot});
-  ir::register_ops({&kAxisScatterAdd, &kElementsScatterAdd, &kIndexAdd, &kIndexFill, &kMaskedFill, &kTensorScatterUpdate,
-                    &kTensorScatterAdd, &kTensorScatterSub, &kTensorScatterMul, &kTensorScatterDiv, &kTensorScatterMin,
-                    &kTensorScatterMax, &kScatterNd});
-  ir::register_ops({&kElementsScatterUpdate, &kTensorScatterElements, &kMaskedScatter, &kSequenceMask, &kReverseSequence});
+  ir::register_ops({&kAxisScatterAdd, &kElementsScatterAdd, &kIndexAdd, &kIndexFill, &kMaskedFill,
+                    &kTensorScatterUpdate, &kTensorScatterAdd, &kTensorScatterSub,
+                    &kTensorScatterMul, &kTensorScatterDiv, &kTensorScatterMin, &kTensorScatterMax,
+                    &kScatterNd});
+  ir::register_ops({&kElementsScatterUpdate, &kTensorScatterElements, &kMaskedScatter,
+                    &kSequenceMask, &kReverseSequence});
   ir::register_ops({&kSort, &kArgsort, &kMsort, &kTopkAlong, &kTopK, &kSearchsorted});
-  ir::register_ops({&kUnsortedSegmentSum, &kUnsortedSegmentMax, &kUnsortedSegmentMin, &kUnsortedSegmentProd});
-  ir::register_ops({&kNonzero, &kCompress, &kMaskedSelect, &kUnique, &kUniqueWithPad, &kRuns, &kUniqueConsecutive, &kBincount, &kHistc,
-                    &kHistogramFixedWidth});
+  ir::register_ops(
+      {&kUnsortedSegmentSum, &kUnsortedSegmentMax, &kUnsortedSegmentMin, &kUnsortedSegmentProd});
+  ir::register_ops({&kNonzero, &kCompress, &kMaskedSelect, &kUnique, &kUniqueWithPad, &kRuns,
+                    &kUniqueConsecutive, &kBincount, &kHistc, &kHistogramFixedWidth});
 }
 
 }  // namespace mycel::ops

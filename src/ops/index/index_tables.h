@@ -1,4 +1,5 @@
-// Kernel tables of the index room's files, and the address arithmetic that gather_d and its inverse share.
+// Kernel tables of the index room's files, and the address arithmetic that gather_d and its inverse
+// share.
 #pragma once
 
 #include "ops/shape/moves.h"
@@ -11,8 +12,8 @@ void register_scatter_kernels();
 void register_order_kernels();
 void register_dynamic_kernels();
 
-// Where an element of `index` reads or writes in `x`: the same position, except along `axis`, where the
-// index decides. The index may be shorter than x in the other dims.
+// Where an element of `index` reads or writes in `x`: the same position, except along `axis`, where
+// the index decides. The index may be shorter than x in the other dims.
 struct ElementPlaces {
   ElementPlaces(const Shape& x, const Shape& index, int axis)
       : shape(index), axis(axis), strides(row_strides(x)) {

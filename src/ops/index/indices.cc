@@ -6,8 +6,11 @@ namespace mycel::ops {
 namespace {
 
 [[noreturn]] void refuse(const char* op, int64_t at, int64_t index, int64_t n) {
-  if (n == 0) fail(ErrorKind::kIndex, "{}: index {} (element {} of the indices), but the axis is empty", op, index, at);
-  fail(ErrorKind::kIndex, "{}: index {} (element {} of the indices) is outside [{}, {}]", op, index, at, -n, n - 1);
+  if (n == 0)
+    fail(ErrorKind::kIndex, "{}: index {} (element {} of the indices), but the axis is empty", op,
+         index, at);
+  fail(ErrorKind::kIndex, "{}: index {} (element {} of the indices) is outside [{}, {}]", op, index,
+       at, -n, n - 1);
 }
 
 template <typename T>
@@ -51,8 +54,8 @@ void read_tuple(const char* op, const T* from, int64_t count, int depth, const i
       int64_t i = from[k * depth + d], n = sizes[d];
       if (i < -n || i >= n) {
         if (n == 0) refuse(op, k * depth + d, i, n);
-        fail(ErrorKind::kIndex, "{}: index {} (entry {} of tuple {}) is outside [{}, {}] of dim {}", op, i, d, k, -n,
-             n - 1, d);
+        fail(ErrorKind::kIndex, "{}: index {} (entry {} of tuple {}) is outside [{}, {}] of dim {}",
+             op, i, d, k, -n, n - 1, d);
       }
       offset += (i < 0 ? i + n : i) * strides[d];
     }
@@ -62,8 +65,8 @@ void read_tuple(const char* op, const T* from, int64_t count, int depth, const i
 
 }  // namespace
 
-std::vector<int64_t> read_indices(const char* op, const void* data, DType dtype, int64_t count, int64_t n,
-                                  Bounds bounds) {
+std::vector<int64_t> read_indices(const char* op, const void* data, DType dtype, int64_t count,
+                                  int64_t n, Bounds bounds) {
   std::vector<int64_t> out(static_cast<size_t>(count));
   if (dtype == DType::kInt32) {
     read(op, static_cast<const int32_t*>(data), count, n, bounds, out.data());
@@ -73,8 +76,8 @@ std::vector<int64_t> read_indices(const char* op, const void* data, DType dtype,
   return out;
 }
 
-std::vector<int64_t> read_tuples(const char* op, const void* data, DType dtype, int64_t count, int depth,
-                                 const int64_t* sizes, const int64_t* strides) {
+std::vector<int64_t> read_tuples(const char* op, const void* data, DType dtype, int64_t count,
+                                 int depth, const int64_t* sizes, const int64_t* strides) {
   std::vector<int64_t> out(static_cast<size_t>(count));
   if (dtype == DType::kInt32) {
     read_tuple(op, static_cast<const int32_t*>(data), count, depth, sizes, strides, out.data());

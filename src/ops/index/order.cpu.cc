@@ -1,5 +1,5 @@
-// Sorting on the CPU. Every dtype is mapped to unsigned keys that order as its values do (NaN last, both
-// zeros equal); key and position then sort together, which makes the order stable.
+// Sorting on the CPU. Every dtype is mapped to unsigned keys that order as its values do (NaN last,
+// both zeros equal); key and position then sort together, which makes the order stable.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -29,9 +29,9 @@ uint64_t key_of(typename E::Stored stored) {
     uint32_t bits = std::bit_cast<uint32_t>(v + 0.0f);
     return bits >> 31 ? static_cast<uint32_t>(~bits) : bits | uint32_t{1} << 31;
   } else if constexpr (sizeof(T) < 8 && std::is_signed_v<T>) {
-    return static_cast<uint32_t>(v) ^ uint32_t{1} << 31;
+    return static_cast<uint32_t>(v) ^ uint32_t { 1 } << 31;
   } else if constexpr (std::is_signed_v<T>) {
-    return static_cast<uint64_t>(v) ^ uint64_t{1} << 63;
+    return static_cast<uint64_t>(v) ^ uint64_t { 1 } << 63;
   } else {
     return static_cast<uint64_t>(v);
   }
@@ -82,14 +82,16 @@ void sort_lines(const Lines& l, const void* in, void* values, int32_t* at) {
   using Entry = std::conditional_t<sizeof(typename E::Number) < 8, Narrow, Wide>;
   auto* x = static_cast<const T*>(in);
   auto* y = static_cast<T*>(values);
-  parallel_for(l.outer * l.inner, std::max<int64_t>(1, 8192 / std::max<int64_t>(1, l.n)), [&](int64_t begin, int64_t end) {
-    std::vector<Entry> entries;
-    entries.reserve(static_cast<size_t>(l.n));
-    for (int64_t r = begin; r < end; ++r) {
-      int64_t o = r / l.inner, i = r % l.inner;
-      sort_line<E>(l, x + o * l.n * l.inner + i, y + o * l.k * l.inner + i, at + o * l.k * l.inner + i, entries);
-    }
-  });
+  parallel_for(l.outer * l.inner, std::max<int64_t>(1, 8192 / std::max<int64_t>(1, l.n)),
+               [&](int64_t begin, int64_t end) {
+                 std::vector<Entry> entries;
+                 entries.reserve(static_cast<size_t>(l.n));
+                 for (int64_t r = begin; r < end; ++r) {
+                   int64_t o = r / l.inner, i = r % l.inner;
+                   sort_line<E>(l, x + o * l.n * l.inner + i, y + o * l.k * l.inner + i,
+                                at + o * l.k * l.inner + i, entries);
+                 }
+               });
 }
 
 std::unique_ptr<Prepared> prepare(const Problem& p) {
@@ -97,12 +99,16 @@ std::unique_ptr<Prepared> prepare(const Problem& p) {
   bool sort = p.op.name == "sort";
   int64_t a = p.view().integer(sort ? "axis" : "dim");
   int axis = static_cast<int>(a < 0 ? a + s.rank() : a);
-  if (s[axis] > INT32_MAX) value_error("{}: axis {} of size {} is longer than int32 positions reach", p.op.name, axis, s[axis]);
+  if (s[axis] > INT32_MAX)
+    value_error("{}: axis {} of size {} is longer than int32 positions reach", p.op.name, axis,
+                s[axis]);
   Lines l{s.size(0, axis), s[axis], s.size(axis + 1, s.rank()), p.out[0].shape[axis],
           p.view().boolean(sort ? "descending" : "largest")};
   DType dtype = p.in[0]->dtype;
   return cpu::prepared_by("host", [=](void* const* b) {
-    with_real_element(dtype, [&](auto e) { sort_lines<decltype(e)>(l, b[0], b[1], static_cast<int32_t*>(b[2])); });
+    with_real_element(dtype, [&](auto e) {
+      sort_lines<decltype(e)>(l, b[0], b[1], static_cast<int32_t*>(b[2]));
+    });
   });
 }
 

@@ -1,4 +1,5 @@
-// Sorting and searching. NaN counts as the greatest value, as in NumPy; equal elements keep their order.
+// Sorting and searching. NaN counts as the greatest value, as in NumPy; equal elements keep their
+// order.
 #include "ir/expansion.h"
 #include "ir/loop_rule.h"
 #include "ir/type_rule.h"
@@ -29,7 +30,8 @@ void topk_type(TypeRuleCtx& c) {
   Shape s = c.shape(0);
   int axis = c.axis(c.attrs.integer("dim"));
   int64_t k = c.attrs.integer("k");
-  if (k < 0 || (s[axis] != kUnknownDim && k > s[axis])) c.fail("k must lie in [0, {}], got {}", s[axis], k);
+  if (k < 0 || (s[axis] != kUnknownDim && k > s[axis]))
+    c.fail("k must lie in [0, {}], got {}", s[axis], k);
   s.set(axis, k);
   c.result(c.dtype(0), s);
   c.result(DType::kInt32, s);
@@ -47,11 +49,13 @@ void searchsorted_type(TypeRuleCtx& c) {
   for (int d = 0; fits && line.rank() > 1 && d + 1 < line.rank(); ++d) {
     fits = line[d] == v[d] || line[d] == kUnknownDim || v[d] == kUnknownDim;
   }
-  if (!fits) c.fail("sorted_sequence must be a vector, or agree with values in all dims but the last");
+  if (!fits)
+    c.fail("sorted_sequence must be a vector, or agree with values in all dims but the last");
   c.result(c.attrs.boolean("out_int32") ? DType::kInt32 : DType::kInt64, v);
 }
 
-// Halves [low, high) until it is empty: the first place whose element is not less (right: is greater).
+// Halves [low, high) until it is empty: the first place whose element is not less (right: is
+// greater).
 void searchsorted_loops(LoopCtx& c) {
   const Shape &line = c.in_type(0).shape, &v = c.in_type(1).shape;
   bool right = c.attrs.boolean("right"), floating = is_float(c.in_type(0).dtype);
@@ -68,7 +72,8 @@ void searchsorted_loops(LoopCtx& c) {
                       Val e = nest.load(c.in(0), base + middle);
                       Val before = right ? !(x < e) : e < x;
                       if (floating) {
-                        before = right ? before && !(isnan(e) && !isnan(x)) : before || (isnan(x) && !isnan(e));
+                        before = right ? before && !(isnan(e) && !isnan(x))
+                                       : before || (isnan(x) && !isnan(e));
                       }
                       low.set(select(before, middle + 1, low.get()));
                       high.set(select(before, high.get(), middle));
@@ -81,7 +86,8 @@ void searchsorted_loops(LoopCtx& c) {
 
 constexpr OpDef kSort = check({
     .name = "sort",
-    .doc = "The elements in order along `axis`, and where each came from. Equal elements keep their order; NaN is greater "
+    .doc = "The elements in order along `axis`, and where each came from. Equal elements keep "
+           "their order; NaN is greater "
            "than every number.",
     .in = {"input_x: real"},
     .attr = {"axis: int = -1", "descending: bool = False"},
@@ -89,7 +95,8 @@ constexpr OpDef kSort = check({
     .type = sort_type,
     .shard = "... -> ..., ... : whole(axis)",
     .grad = [](Adjoint& a) { chosen_grad(a, "axis"); },
-    .cases = "input_x[3, 5, 2]; input_x in distinct(-2, 2); axis = -1 0 1; descending = False True; bad axis = 3; "
+    .cases = "input_x[3, 5, 2]; input_x in distinct(-2, 2); axis = -1 0 1; descending = False "
+             "True; bad axis = 3; "
              "skip scalar: a scalar has no axes",
     .primitive = "Sort(axis, descending)",
     .method = "sort",
@@ -105,7 +112,8 @@ constexpr OpDef kArgsort = check({
         [](Expansion& e) {
           e.result(all_results(kSort, {e.x(0)}, {e.attrs["axis"], e.attrs["descending"]})[1]);
         },
-    .cases = "input[3, 5]; axis = -1 0; descending = False True; bad axis = 2; skip scalar: a scalar has no axes",
+    .cases = "input[3, 5]; axis = -1 0; descending = False True; bad axis = 2; skip scalar: a "
+             "scalar has no axes",
     .method = "argsort",
 });
 
@@ -115,21 +123,25 @@ constexpr OpDef kMsort = check({
     .in = {"input: real"},
     .shard = "none",
     .expand = [](Expansion& e) { e.result(kSort({e.x(0)}, {0, false})); },
-    .cases = "input[5, 3]; input in distinct(-2, 2); bad input[]; skip scalar: a scalar has no axes",
+    .cases =
+        "input[5, 3]; input in distinct(-2, 2); bad input[]; skip scalar: a scalar has no axes",
     .method = "msort",
 });
 
 constexpr OpDef kTopkAlong = check({
     .name = "topk",
-    .doc = "The k largest (or smallest) elements along `dim`, in order, and their places. Of equal elements the first is "
-           "taken first; NaN is greater than every number. The results are in order whether sorted asks for it or not.",
+    .doc = "The k largest (or smallest) elements along `dim`, in order, and their places. Of equal "
+           "elements the first is "
+           "taken first; NaN is greater than every number. The results are in order whether sorted "
+           "asks for it or not.",
     .in = {"input: real"},
     .attr = {"k: int", "dim: int = -1", "largest: bool = True", "sorted: bool = True"},
     .out = {"values", "indices"},
     .type = topk_type,
     .shard = "... -> ..., ... : whole(dim)",
     .grad = [](Adjoint& a) { chosen_grad(a, "dim"); },
-    .cases = "input[3, 5]; input in distinct(-2, 2); k = 1 3; dim = -1 0; largest = True False; bad k = 9; bad k = -1; bad "
+    .cases = "input[3, 5]; input in distinct(-2, 2); k = 1 3; dim = -1 0; largest = True False; "
+             "bad k = 9; bad k = -1; bad "
              "dim = 2; skip zero_size: k elements are needed; skip scalar: a scalar has no axes",
     .onnx = "TopK",
     .method = "topk",
@@ -143,7 +155,8 @@ constexpr OpDef kTopK = check({
     .out = {"values", "indices"},
     .shard = "none",
     .expand = [](Expansion& e) { e.results = all_results(kTopkAlong, {e.x(0)}, {e.attrs["k"]}); },
-    .cases = "input_x[3, 5]; input_x in distinct(-2, 2); k = 1 3; bad k = 9; skip zero_size: k elements are needed; skip "
+    .cases = "input_x[3, 5]; input_x in distinct(-2, 2); k = 1 3; bad k = 9; skip zero_size: k "
+             "elements are needed; skip "
              "scalar: a scalar has no axes",
     .primitive = "TopK(sorted)",
     .method = "top_k",
@@ -151,16 +164,20 @@ constexpr OpDef kTopK = check({
 
 constexpr OpDef kSearchsorted = check({
     .name = "searchsorted",
-    .doc = "For each value the first place in the ascending sequence before which it can be put (right: the last).",
+    .doc = "For each value the first place in the ascending sequence before which it can be put "
+           "(right: the last).",
     .in = {"sorted_sequence: real", "values: real"},
     .attr = {"out_int32: bool = False", "right: bool = False"},
     .type = searchsorted_type,
     .shard = "none",
     .grad = no_gradient("places do not change with small changes of values"),
     .loops = searchsorted_loops,
-    .cases = "sorted_sequence[5]; sorted_sequence in sorted(0, 4); values[2, 3]; values in ints(-1, 5); out_int32 = False "
-             "True; right = False True; bad sorted_sequence[] | sorted_sequence[2, 5]; sorted_sequence in sorted(0, 4); "
-             "values[2, 3]; bad values[3, 3]; skip dtypes: both have one dtype; skip scalar: a sequence has a dim; skip "
+    .cases = "sorted_sequence[5]; sorted_sequence in sorted(0, 4); values[2, 3]; values in "
+             "ints(-1, 5); out_int32 = False "
+             "True; right = False True; bad sorted_sequence[] | sorted_sequence[2, 5]; "
+             "sorted_sequence in sorted(0, 4); "
+             "values[2, 3]; bad values[3, 3]; skip dtypes: both have one dtype; skip scalar: a "
+             "sequence has a dim; skip "
              "zero_size: rows belong together",
 });
 

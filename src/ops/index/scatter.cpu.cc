@@ -1,6 +1,6 @@
-// Scattering on the CPU. All three kinds come down to a list of slice offsets. Equal indices must be
-// applied in order whatever the number of threads: work is shared by destination (a thread owns the slices
-// whose number is its own modulo the thread count) or, for long slices, by columns.
+// Scattering on the CPU. All three kinds come down to a list of slice offsets. Equal indices must
+// be applied in order whatever the number of threads: work is shared by destination (a thread owns
+// the slices whose number is its own modulo the thread count) or, for long slices, by columns.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -24,19 +24,27 @@ constexpr int64_t kElementsPerThread = 32 << 10;
 
 struct Set {
   template <typename T>
-  static T apply(T, T u) { return u; }
+  static T apply(T, T u) {
+    return u;
+  }
 };
 struct Add {
   template <typename T>
-  static T apply(T y, T u) { return static_cast<T>(y + u); }
+  static T apply(T y, T u) {
+    return static_cast<T>(y + u);
+  }
 };
 struct Subtract {
   template <typename T>
-  static T apply(T y, T u) { return static_cast<T>(y - u); }
+  static T apply(T y, T u) {
+    return static_cast<T>(y - u);
+  }
 };
 struct Multiply {
   template <typename T>
-  static T apply(T y, T u) { return static_cast<T>(y * u); }
+  static T apply(T y, T u) {
+    return static_cast<T>(y * u);
+  }
 };
 struct Divide {
   template <typename T>
@@ -44,7 +52,8 @@ struct Divide {
     if constexpr (std::is_integral_v<T>) {
       if (u == T(0)) return 0;
       if constexpr (std::is_signed_v<T>) {
-        if (u == T(-1)) return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(y));  // no overflow trap
+        if (u == T(-1))
+          return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(y));  // no overflow trap
       }
     }
     return static_cast<T>(y / u);
@@ -52,11 +61,15 @@ struct Divide {
 };
 struct Smaller {
   template <typename T>
-  static T apply(T y, T u) { return y != y || y < u ? y : u; }  // NaN wins
+  static T apply(T y, T u) {
+    return y != y || y < u ? y : u;
+  }  // NaN wins
 };
 struct Larger {
   template <typename T>
-  static T apply(T y, T u) { return y != y || y > u ? y : u; }
+  static T apply(T y, T u) {
+    return y != y || y > u ? y : u;
+  }
 };
 
 template <typename Combine, typename E>
@@ -71,13 +84,16 @@ void scatter(void* out, const std::vector<int64_t>& at, const void* updates, int
   auto* u = static_cast<const T*>(updates);
   int64_t count = static_cast<int64_t>(at.size());
   if (inner == 0) return;
-  int threads = static_cast<int>(std::clamp<int64_t>(count * inner / kElementsPerThread, 1, thread_count()));
+  int threads =
+      static_cast<int>(std::clamp<int64_t>(count * inner / kElementsPerThread, 1, thread_count()));
   bool by_column = inner >= 512 * threads;
   auto share = [&](int t) {
-    int64_t from = by_column ? inner * t / threads : 0, to = by_column ? inner * (t + 1) / threads : inner;
+    int64_t from = by_column ? inner * t / threads : 0,
+            to = by_column ? inner * (t + 1) / threads : inner;
     for (int64_t k = 0; k < count; ++k) {
       int64_t place = at[static_cast<size_t>(k)];
-      if (place == kSkipped || (!by_column && threads > 1 && place / inner % threads != t)) continue;
+      if (place == kSkipped || (!by_column && threads > 1 && place / inner % threads != t))
+        continue;
       apply_slice<Combine, E>(y + place + from, u + k * inner + from, to - from);
     }
   };
@@ -122,7 +138,8 @@ std::unique_ptr<Prepared> prepare_tuples(const Problem& p) {
   return cpu::prepared_by(
       "host",
       [=, name = p.op.name.c_str()](void* const* b) {
-        std::vector<int64_t> at = read_tuples(name, b[1], index_type, count, depth, x.begin(), strides.data());
+        std::vector<int64_t> at =
+            read_tuples(name, b[1], index_type, count, depth, x.begin(), strides.data());
         copy_base(b, bytes);
         fn(b[3], at, b[2], inner);
       },
@@ -168,7 +185,8 @@ std::unique_ptr<Prepared> prepare_elements(const Problem& p) {
   return cpu::prepared_by(
       "host",
       [=, name = p.op.name.c_str()](void* const* b) {
-        std::vector<int64_t> at = read_indices(name, b[1], index_type, index.size(), x[axis], Bounds::kError);
+        std::vector<int64_t> at =
+            read_indices(name, b[1], index_type, index.size(), x[axis], Bounds::kError);
         ElementPlaces places(x, index, axis);
         for (int64_t r = 0; r < places.rows; ++r) {
           int64_t base = places.row_offset(r);
@@ -188,9 +206,11 @@ template <typename E>
 typename E::Stored neutral(std::string_view op) {
   using T = typename E::Number;
   if (op == "unsorted_segment_prod") return E::store(T(1));
-  if constexpr (!std::is_same_v<T, std::complex<float>> && !std::is_same_v<T, std::complex<double>>) {
+  if constexpr (!std::is_same_v<T, std::complex<float>> &&
+                !std::is_same_v<T, std::complex<double>>) {
     bool lowest = op == "unsorted_segment_max";
-    if (std::is_same_v<E, HalfElement> && op != "unsorted_segment_sum") return E::store(T(lowest ? -65504 : 65504));
+    if (std::is_same_v<E, HalfElement> && op != "unsorted_segment_sum")
+      return E::store(T(lowest ? -65504 : 65504));
     if (std::is_same_v<E, BFloat16Element> && op != "unsorted_segment_sum") {
       return E::store(T(lowest ? -0x1.fep127f : 0x1.fep127f));
     }
@@ -213,7 +233,8 @@ std::unique_ptr<Prepared> prepare_segments(const Problem& p) {
   DType index_type = p.in[1]->dtype, dtype = p.out[0].dtype;
   ScatterFn fn = segment_fn(p.op.name, dtype);
   return cpu::prepared_by("host", [=, &name = p.op.name](void* const* b) {
-    std::vector<int64_t> at = read_indices(name.c_str(), b[1], index_type, count, segments, Bounds::kSkipNegative);
+    std::vector<int64_t> at =
+        read_indices(name.c_str(), b[1], index_type, count, segments, Bounds::kSkipNegative);
     for (int64_t& place : at) place = place == kSkipped ? kSkipped : place * inner;
     with_element(dtype, [&](auto e) {
       using E = decltype(e);
@@ -224,10 +245,14 @@ std::unique_ptr<Prepared> prepare_segments(const Problem& p) {
 }
 
 constexpr KernelDef kKernels[] = {
-    {"tensor_scatter_update", "host", nullptr, prepare_tuples}, {"tensor_scatter_add", "host", nullptr, prepare_tuples},
-    {"tensor_scatter_sub", "host", nullptr, prepare_tuples},    {"tensor_scatter_mul", "host", nullptr, prepare_tuples},
-    {"tensor_scatter_div", "host", nullptr, prepare_tuples},    {"tensor_scatter_min", "host", nullptr, prepare_tuples},
-    {"tensor_scatter_max", "host", nullptr, prepare_tuples},    {"axis_scatter_add", "host", nullptr, prepare_axis},
+    {"tensor_scatter_update", "host", nullptr, prepare_tuples},
+    {"tensor_scatter_add", "host", nullptr, prepare_tuples},
+    {"tensor_scatter_sub", "host", nullptr, prepare_tuples},
+    {"tensor_scatter_mul", "host", nullptr, prepare_tuples},
+    {"tensor_scatter_div", "host", nullptr, prepare_tuples},
+    {"tensor_scatter_min", "host", nullptr, prepare_tuples},
+    {"tensor_scatter_max", "host", nullptr, prepare_tuples},
+    {"axis_scatter_add", "host", nullptr, prepare_axis},
     {"elements_scatter_add", "host", nullptr, prepare_elements},
     {"elements_scatter_update", "host", nullptr, prepare_elements},
     {"unsorted_segment_sum", "host", nullptr, prepare_segments},

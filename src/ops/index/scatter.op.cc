@@ -1,5 +1,5 @@
-// Writing at places given by index tensors. All ops are functional: the result is a new tensor, whose
-// memory may be the operand's when nobody else holds it.
+// Writing at places given by index tensors. All ops are functional: the result is a new tensor,
+// whose memory may be the operand's when nobody else holds it.
 #include <algorithm>
 
 #include "ir/expansion.h"
@@ -19,9 +19,11 @@ namespace types = ir::types;
 using Ints = Attr::Ints;
 
 // The tuple scatters share their cases; string literals join.
-#define TUPLES(more)                                                                                              \
-  "input_x[3, 4]; indices[5, 1]; indices in ints(-3, 2); updates[5, 4]; " more "; bad updates[2, 5] | input_x[3, 4]; " \
-  "indices[2, 3, 2]; updates[2, 3] | input_x[3, 4]; indices[2, 0]; updates[2, 3, 4]; skip dtypes: both have one "     \
+#define TUPLES(more)                                                                        \
+  "input_x[3, 4]; indices[5, 1]; indices in ints(-3, 2); updates[5, 4]; " more              \
+  "; bad updates[2, 5] | input_x[3, 4]; "                                                   \
+  "indices[2, 3, 2]; updates[2, 3] | input_x[3, 4]; indices[2, 0]; updates[2, 3, 4]; skip " \
+  "dtypes: both have one "                                                                  \
   "dtype; skip zero_size: an empty axis has no elements; skip scalar: tuples have a dim"
 
 namespace {
@@ -36,7 +38,8 @@ bool fits(const Shape& have, const Shape& want) {
 
 void need_updates(TypeRuleCtx& c, const Shape& want) {
   if (!fits(c.shape(2), want)) c.fail("updates must have shape {}", want.str());
-  if (c.dtype(2) != c.dtype(0)) c.fail_type("updates must have the dtype of the tensor that they are written to");
+  if (c.dtype(2) != c.dtype(0))
+    c.fail_type("updates must have the dtype of the tensor that they are written to");
   types::same_as_first(c);
 }
 
@@ -59,8 +62,10 @@ void tuples_type(TypeRuleCtx& c) {
   const Shape &x = c.shape(0), &index = c.shape(1);
   if (index.rank() == 0) c.fail("indices must have a last dim that holds the index tuples");
   int64_t depth = index[-1];
-  if (depth == kUnknownDim) c.fail("the length of an index tuple, the last dim of indices, must be known");
-  if (depth > x.rank()) c.fail("index tuples of {} entries are longer than the {} dims of the tensor", depth, x.rank());
+  if (depth == kUnknownDim)
+    c.fail("the length of an index tuple, the last dim of indices, must be known");
+  if (depth > x.rank())
+    c.fail("index tuples of {} entries are longer than the {} dims of the tensor", depth, x.rank());
   Shape want;
   for (int d = 0; d + 1 < index.rank(); ++d) want.push_back(index[d]);
   for (int d = static_cast<int>(depth); d < x.rank(); ++d) want.push_back(x[d]);
@@ -70,7 +75,8 @@ void tuples_type(TypeRuleCtx& c) {
 Value at_tuples(Adjoint& a, Value v) { return kGatherNd({v, a.x(1)}); }
 
 // True where an update is the last one for its place: only that one shows in the result. Shaped to
-// broadcast against the updates. Empty when shapes are not known: then equal indices share the gradient.
+// broadcast against the updates. Empty when shapes are not known: then equal indices share the
+// gradient.
 Value last_of_place(Adjoint& a) {
   const Shape &x = a.x_type(0).shape, &index = a.x_type(1).shape;
   if (!x.known() || !index.known()) return {};
@@ -79,7 +85,9 @@ Value last_of_place(Adjoint& a) {
   for (int d = 0; d + 1 < index.rank(); ++d) tuples.push_back(index[d]);
   for (int d = 0; d < depth; ++d) places.push_back(x[d]);
   int64_t count = tuples.size();
-  Value number = a.graph().add(op_of(kArange), {}, {0.0, static_cast<double>(count), 1.0, DType::kInt64})->out();
+  Value number = a.graph()
+                     .add(op_of(kArange), {}, {0.0, static_cast<double>(count), 1.0, DType::kInt64})
+                     ->out();
   number = kReshape({number}, {Attr(tuples)});
   Value place = kTensorScatterUpdate({filled(a.graph(), 0, places, DType::kInt64), a.x(1), number});
   Value last = kEqual({kGatherNd({place, a.x(1)}), number});
@@ -107,7 +115,8 @@ void mul_grad(Adjoint& a) {
   Value others = kTensorScatterMul({a.x(0), a.x(1), where(zero, 1.0, u)});
   Value zeros = at_tuples(a, kTensorScatterAdd({zeros_of(a, 0), a.x(1), cast_to(zero, u.dtype())}));
   Value part = at_tuples(a, others);
-  Value rest = where(zero, where(equal(zeros, 1.0), part, 0.0), where(equal(zeros, 0.0), part / where(zero, 1.0, u), 0.0));
+  Value rest = where(zero, where(equal(zeros, 1.0), part, 0.0),
+                     where(equal(zeros, 0.0), part / where(zero, 1.0, u), 0.0));
   a.dx(2) += at_tuples(a, a.dy()) * conj_of(rest);
 }
 
@@ -128,17 +137,20 @@ void extreme_grad(Adjoint& a) {
 
 void expand_index_add(Expansion& e) {
   Value index = e.x(1);
-  if (index.rank() > 1) value_error("index_add: indices must be a vector, got {}", index.type().str());
+  if (index.rank() > 1)
+    value_error("index_add: indices must be a vector, got {}", index.type().str());
   if (index.rank() == 0) index = kExpandDims({index}, {0});
-  e.result(kAxisScatterAdd({e.x(0), index, e.x(2)},
-                           {e.attrs["axis"], 0, e.attrs.boolean("check_index_bound") ? "error" : "skip"}));
+  e.result(kAxisScatterAdd(
+      {e.x(0), index, e.x(2)},
+      {e.attrs["axis"], 0, e.attrs.boolean("check_index_bound") ? "error" : "skip"}));
 }
 
 // A mask along the axis, so that equal indices need no care.
 void expand_index_fill(Expansion& e) {
   Value x = e.x(0), index = e.x(1);
   int axis = normalize_axis(e.attrs.integer("axis"), x.rank(), "index_fill");
-  if (index.rank() > 1) value_error("index_fill: index must be a vector, got {}", index.type().str());
+  if (index.rank() > 1)
+    value_error("index_fill: index must be a vector, got {}", index.type().str());
   index = kReshape({index}, {Ints{-1, 1}});
   int64_t n = x.shape()[axis];
   Value none;
@@ -171,35 +183,45 @@ void expand_scatter_nd(Expansion& e) {
 
 constexpr OpDef kAxisScatterAdd = check({
     .name = "axis_scatter_add",
-    .doc = "The inverse of gather: y = x, then y[b, o, indices[b, i], r] += updates[b, o, i, r]; bounds as for gather.",
+    .doc = "The inverse of gather: y = x, then y[b, o, indices[b, i], r] += updates[b, o, i, r]; "
+           "bounds as for gather.",
     .in = {"x: number", "indices: index", "updates: number"},
-    .attr = {"axis: int", "batch_dims: int = 0", "bounds: str(error|clip|wrap|skip|skip_negative) = error"},
+    .attr = {"axis: int", "batch_dims: int = 0",
+             "bounds: str(error|clip|wrap|skip|skip_negative) = error"},
     .type = axis_scatter_type,
     .shard = "none",
     .grad =
         [](Adjoint& a) {
           a.dx(0) += a.dy();
           if (!a.wants(2)) return;
-          a.dx(2) += kGather({a.dy(), a.x(1)}, {a.attrs()["axis"], a.attrs()["batch_dims"], a.attrs()["bounds"]});
+          a.dx(2) += kGather({a.dy(), a.x(1)},
+                             {a.attrs()["axis"], a.attrs()["batch_dims"], a.attrs()["bounds"]});
         },
-    .cases = "x[4, 5]; indices[3]; indices in ints(-4, 3); updates[3, 5]; axis = 0; bad updates[2, 5]; bad axis = 2 | x[2, "
-             "5, 3]; indices[2, 4]; updates[2, 4, 3]; axis = 1; batch_dims = 1 | x[2, 3]; indices[2, 2]; updates[2, 2, 2]; "
-             "axis = 1; indices in ints(-9, 9); bounds = clip wrap skip; skip dtypes: both have one dtype; skip zero_size: "
+    .cases = "x[4, 5]; indices[3]; indices in ints(-4, 3); updates[3, 5]; axis = 0; bad updates[2, "
+             "5]; bad axis = 2 | x[2, "
+             "5, 3]; indices[2, 4]; updates[2, 4, 3]; axis = 1; batch_dims = 1 | x[2, 3]; "
+             "indices[2, 2]; updates[2, 2, 2]; "
+             "axis = 1; indices in ints(-9, 9); bounds = clip wrap skip; skip dtypes: both have "
+             "one dtype; skip zero_size: "
              "an empty axis has no elements; skip scalar: a scalar has no axes",
     .internal = true,
 });
 
 constexpr OpDef kIndexAdd = check({
     .name = "index_add",
-    .doc = "x with y added at the given places of an axis: places named several times add several times, in order. "
-           "Without check_index_bound, indices outside are skipped; use_lock changes nothing, as no two threads ever "
+    .doc = "x with y added at the given places of an axis: places named several times add several "
+           "times, in order. "
+           "Without check_index_bound, indices outside are skipped; use_lock changes nothing, as "
+           "no two threads ever "
            "write one element.",
     .in = {"x: number", "indices: index", "y: number"},
     .attr = {"axis: int", "use_lock: bool = True", "check_index_bound: bool = True"},
     .shard = "none",
     .expand = expand_index_add,
-    .cases = "x[4, 5]; indices[3]; indices in ints(0, 3); y[3, 5]; axis = 0; use_lock = True False; check_index_bound = True "
-             "False; bad y[2, 5]; bad axis = 2; skip dtypes: both have one dtype; skip zero_size: an empty axis has no "
+    .cases = "x[4, 5]; indices[3]; indices in ints(0, 3); y[3, 5]; axis = 0; use_lock = True "
+             "False; check_index_bound = True "
+             "False; bad y[2, 5]; bad axis = 2; skip dtypes: both have one dtype; skip zero_size: "
+             "an empty axis has no "
              "elements; skip scalar: a scalar has no axes",
     .primitive = "IndexAdd(axis, use_lock, check_index_bound)",
 });
@@ -211,8 +233,10 @@ constexpr OpDef kIndexFill = check({
     .attr = {"axis: int"},
     .shard = "none",
     .expand = expand_index_fill,
-    .cases = "x[4, 5]; index[3] []; index in ints(-4, 3); value[]; axis = 0 -1; bad axis = 2; bad index[2, 2]; skip dtypes: "
-             "values are converted; skip zero_size: an empty axis has no elements; skip scalar: a scalar has no axes",
+    .cases = "x[4, 5]; index[3] []; index in ints(-4, 3); value[]; axis = 0 -1; bad axis = 2; bad "
+             "index[2, 2]; skip dtypes: "
+             "values are converted; skip zero_size: an empty axis has no elements; skip scalar: a "
+             "scalar has no axes",
     .method = "index_fill",
 });
 
@@ -222,14 +246,16 @@ constexpr OpDef kMaskedFill = check({
     .in = {"input_x: any", "mask: bool", "value: any[]"},
     .shard = "none",
     .expand = expand_masked_fill,
-    .cases = "input_x[2, 3]; mask[2, 3] [3] []; value[]; bad mask[4]; bad value[3]; skip zero_size: value is a scalar",
+    .cases = "input_x[2, 3]; mask[2, 3] [3] []; value[]; bad mask[4]; bad value[3]; skip "
+             "zero_size: value is a scalar",
     .primitive = "MaskedFill",
     .method = "masked_fill",
 });
 
 constexpr OpDef kTensorScatterUpdate = check({
     .name = "tensor_scatter_update",
-    .doc = "y = x, then y[indices[i]] = updates[i] in order, so that of equal indices the last one stays; the last dim "
+    .doc = "y = x, then y[indices[i]] = updates[i] in order, so that of equal indices the last one "
+           "stays; the last dim "
            "of indices holds index tuples.",
     .in = {"input_x: any", "indices: index", "updates: any"},
     .type = tuples_type,
@@ -242,7 +268,8 @@ constexpr OpDef kTensorScatterUpdate = check({
 
 constexpr OpDef kTensorScatterAdd = check({
     .name = "tensor_scatter_add",
-    .doc = "y = x, then y[indices[i]] += updates[i] in order; the last dim of indices holds index tuples.",
+    .doc = "y = x, then y[indices[i]] += updates[i] in order; the last dim of indices holds index "
+           "tuples.",
     .in = {"input_x: any", "indices: index", "updates: any"},
     .type = tuples_type,
     .shard = "none",
@@ -258,7 +285,8 @@ constexpr OpDef kTensorScatterAdd = check({
 
 constexpr OpDef kTensorScatterSub = check({
     .name = "tensor_scatter_sub",
-    .doc = "y = x, then y[indices[i]] -= updates[i] in order; the last dim of indices holds index tuples.",
+    .doc = "y = x, then y[indices[i]] -= updates[i] in order; the last dim of indices holds index "
+           "tuples.",
     .in = {"input_x: number", "indices: index", "updates: number"},
     .type = tuples_type,
     .shard = "none",
@@ -274,7 +302,8 @@ constexpr OpDef kTensorScatterSub = check({
 
 constexpr OpDef kTensorScatterMul = check({
     .name = "tensor_scatter_mul",
-    .doc = "y = x, then y[indices[i]] *= updates[i] in order; the last dim of indices holds index tuples.",
+    .doc = "y = x, then y[indices[i]] *= updates[i] in order; the last dim of indices holds index "
+           "tuples.",
     .in = {"input_x: any", "indices: index", "updates: any"},
     .type = tuples_type,
     .shard = "none",
@@ -286,7 +315,8 @@ constexpr OpDef kTensorScatterMul = check({
 
 constexpr OpDef kTensorScatterDiv = check({
     .name = "tensor_scatter_div",
-    .doc = "y = x, then y[indices[i]] /= updates[i] in order (integers truncate, division by 0 gives 0); the last dim "
+    .doc = "y = x, then y[indices[i]] /= updates[i] in order (integers truncate, division by 0 "
+           "gives 0); the last dim "
            "of indices holds index tuples.",
     .in = {"input_x: number", "indices: index", "updates: number"},
     .type = tuples_type,
@@ -299,7 +329,8 @@ constexpr OpDef kTensorScatterDiv = check({
 
 constexpr OpDef kTensorScatterMin = check({
     .name = "tensor_scatter_min",
-    .doc = "y = x, then y[indices[i]] = min(y[indices[i]], updates[i]) (NaN wins); the last dim of indices holds index "
+    .doc = "y = x, then y[indices[i]] = min(y[indices[i]], updates[i]) (NaN wins); the last dim of "
+           "indices holds index "
            "tuples. Ties share the gradient evenly.",
     .in = {"input_x: real", "indices: index", "updates: real"},
     .type = tuples_type,
@@ -312,7 +343,8 @@ constexpr OpDef kTensorScatterMin = check({
 
 constexpr OpDef kTensorScatterMax = check({
     .name = "tensor_scatter_max",
-    .doc = "y = x, then y[indices[i]] = max(y[indices[i]], updates[i]) (NaN wins); the last dim of indices holds index "
+    .doc = "y = x, then y[indices[i]] = max(y[indices[i]], updates[i]) (NaN wins); the last dim of "
+           "indices holds index "
            "tuples. Ties share the gradient evenly.",
     .in = {"input_x: real", "indices: index", "updates: real"},
     .type = tuples_type,
@@ -330,7 +362,8 @@ constexpr OpDef kScatterNd = check({
     .attr = {"shape: int[]"},
     .shard = "none",
     .expand = expand_scatter_nd,
-    .cases = "indices[5, 1]; indices in ints(-3, 2); updates[5, 4]; shape = [3, 4]; bad shape = [3]; bad updates[4, 4]; skip "
+    .cases = "indices[5, 1]; indices in ints(-3, 2); updates[5, 4]; shape = [3, 4]; bad shape = "
+             "[3]; bad updates[4, 4]; skip "
              "zero_size: the shape is given; skip scalar: tuples have a dim",
     .primitive = "ScatterNd",
 });

@@ -22,13 +22,16 @@ void elements_type(TypeRuleCtx& c) {
   int axis = c.axis(c.attrs.integer("axis"));
   if (index.rank() != x.rank()) c.fail("indices must have {} dims", x.rank());
   for (int d = 0; d < x.rank(); ++d) {
-    if (d != axis && x[d] != kUnknownDim && index[d] > x[d]) c.fail("indices are longer than the tensor in dim {}", d);
+    if (d != axis && x[d] != kUnknownDim && index[d] > x[d])
+      c.fail("indices are longer than the tensor in dim {}", d);
   }
   const Shape& u = c.shape(2);
   bool fits = u.rank() == index.rank();
-  for (int d = 0; fits && d < u.rank(); ++d) fits = u[d] == index[d] || u[d] == kUnknownDim || index[d] == kUnknownDim;
+  for (int d = 0; fits && d < u.rank(); ++d)
+    fits = u[d] == index[d] || u[d] == kUnknownDim || index[d] == kUnknownDim;
   if (!fits) c.fail("updates must have shape {}", index.str());
-  if (c.dtype(2) != c.dtype(0)) c.fail_type("updates must have the dtype of the tensor that they are written to");
+  if (c.dtype(2) != c.dtype(0))
+    c.fail_type("updates must have the dtype of the tensor that they are written to");
   types::same_as_first(c);
 }
 
@@ -46,22 +49,27 @@ void elements_update_grad(Adjoint& a) {
     double count = static_cast<double>(u.shape.size());
     Value number = a.graph().add(op_of(kArange), {}, {0.0, count, 1.0, DType::kInt64})->out();
     number = kReshape({number}, {Attr(u.shape)});
-    Value place = kElementsScatterUpdate({filled(a.graph(), 0, x.shape, DType::kInt64), a.x(1), number}, {axis});
+    Value place = kElementsScatterUpdate(
+        {filled(a.graph(), 0, x.shape, DType::kInt64), a.x(1), number}, {axis});
     g = where(kEqual({kGatherD({place, a.x(1)}, {axis}), number}), g, 0.0);
   }
   a.dx(2) += g;
 }
 
 void expand_elements(Expansion& e) {
-  const OpDef& op = e.attrs.string("reduction") == "add" ? kElementsScatterAdd : kElementsScatterUpdate;
+  const OpDef& op =
+      e.attrs.string("reduction") == "add" ? kElementsScatterAdd : kElementsScatterUpdate;
   e.result(op({e.x(0), e.x(1), e.x(2)}, {e.attrs["axis"]}));
 }
 
 // The k-th place where the mask holds takes the k-th update.
 void expand_masked_scatter(Expansion& e) {
   Value x = e.x(0), mask = e.x(1), updates = e.x(2);
-  if (updates.dtype() != x.dtype()) type_error("masked_scatter: updates have dtype {}, must have {}", name_of(updates.dtype()), name_of(x.dtype()));
-  mask = x.shape().known() && !(mask.shape() == x.shape()) ? kBroadcastTo({mask}, {Attr(x.shape())}) : mask;
+  if (updates.dtype() != x.dtype())
+    type_error("masked_scatter: updates have dtype {}, must have {}", name_of(updates.dtype()),
+               name_of(x.dtype()));
+  mask = x.shape().known() && !(mask.shape() == x.shape()) ? kBroadcastTo({mask}, {Attr(x.shape())})
+                                                           : mask;
   Value flat = kRavel({mask});
   Value place = where(flat, kCumsum({cast_to(flat, DType::kInt64)}, {0}) - 1.0, -1.0);
   Value taken = kGather({kRavel({updates}), place}, {0, 0, "skip_negative"});
@@ -72,7 +80,9 @@ void expand_sequence_mask(Expansion& e) {
   Value lengths = e.x(0);
   int64_t longest = e.attrs.integer("maxlen");
   if (longest < 0) value_error("sequence_mask: maxlen must not be negative, got {}", longest);
-  Value steps = e.graph.add(op_of(kArange), {}, {0.0, static_cast<double>(longest), 1.0, lengths.dtype()})->out();
+  Value steps =
+      e.graph.add(op_of(kArange), {}, {0.0, static_cast<double>(longest), 1.0, lengths.dtype()})
+          ->out();
   e.result(kLess({steps, kExpandDims({lengths}, {-1})}));
 }
 
@@ -80,7 +90,8 @@ void expand_sequence_mask(Expansion& e) {
 
 constexpr OpDef kElementsScatterAdd = check({
     .name = "elements_scatter_add",
-    .doc = "The inverse of gather_d: y = x, then y[i, indices[i, j], k] += updates[i, j, k] for axis 1.",
+    .doc = "The inverse of gather_d: y = x, then y[i, indices[i, j], k] += updates[i, j, k] for "
+           "axis 1.",
     .in = {"x: number", "indices: index", "updates: number"},
     .attr = {"axis: int"},
     .type = elements_type,
@@ -90,8 +101,10 @@ constexpr OpDef kElementsScatterAdd = check({
           a.dx(0) += a.dy();
           if (a.wants(2)) a.dx(2) += kGatherD({a.dy(), a.x(1)}, {a.attrs()["axis"]});
         },
-    .cases = "x[3, 4]; indices[3, 6]; indices in ints(-4, 3); updates[3, 6]; axis = 1; bad updates[2, 5]; bad axis = 2 | x[3, 4]; "
-             "indices[5, 2]; indices in ints(0, 2); updates[5, 2]; axis = 0; skip dtypes: both have one dtype; skip "
+    .cases = "x[3, 4]; indices[3, 6]; indices in ints(-4, 3); updates[3, 6]; axis = 1; bad "
+             "updates[2, 5]; bad axis = 2 | x[3, 4]; "
+             "indices[5, 2]; indices in ints(0, 2); updates[5, 2]; axis = 0; skip dtypes: both "
+             "have one dtype; skip "
              "zero_size: an empty axis has no elements; skip scalar: a scalar has no axes",
     .internal = true,
 });
@@ -104,23 +117,28 @@ constexpr OpDef kElementsScatterUpdate = check({
     .type = elements_type,
     .shard = "none",
     .grad = elements_update_grad,
-    .cases = "x[3, 4]; indices[3, 6]; indices in ints(-4, 3); updates[3, 6]; axis = 1; bad updates[2, 5]; bad axis = 2 | x[3, "
-             "4]; indices[5, 2]; indices in ints(0, 2); updates[5, 2]; axis = 0; skip dtypes: both have one dtype; skip "
+    .cases = "x[3, 4]; indices[3, 6]; indices in ints(-4, 3); updates[3, 6]; axis = 1; bad "
+             "updates[2, 5]; bad axis = 2 | x[3, "
+             "4]; indices[5, 2]; indices in ints(0, 2); updates[5, 2]; axis = 0; skip dtypes: both "
+             "have one dtype; skip "
              "zero_size: an empty axis has no elements; skip scalar: a scalar has no axes",
     .internal = true,
 });
 
 constexpr OpDef kTensorScatterElements = check({
     .name = "tensor_scatter_elements",
-    .doc = "y = x, then y[i, indices[i, j], k] = (add: +=) updates[i, j, k] in order, for axis 1; indices and updates have "
+    .doc = "y = x, then y[i, indices[i, j], k] = (add: +=) updates[i, j, k] in order, for axis 1; "
+           "indices and updates have "
            "the dims of x.",
     .in = {"input_x: number", "indices: index", "updates: number"},
     .attr = {"axis: int = 0", "reduction: str(none|add) = none"},
     .type = elements_type,
     .shard = "none",
     .expand = expand_elements,
-    .cases = "input_x[3, 4]; indices[2, 4]; indices in ints(-3, 2); updates[2, 4]; axis = 0; reduction = none add; bad "
-             "updates[2, 5]; bad axis = 2; skip dtypes: both have one dtype; skip zero_size: an empty axis has no elements; "
+    .cases = "input_x[3, 4]; indices[2, 4]; indices in ints(-3, 2); updates[2, 4]; axis = 0; "
+             "reduction = none add; bad "
+             "updates[2, 5]; bad axis = 2; skip dtypes: both have one dtype; skip zero_size: an "
+             "empty axis has no elements; "
              "skip scalar: a scalar has no axes",
     .onnx = "ScatterElements",
     .primitive = "TensorScatterElements(axis, reduction)",
@@ -132,7 +150,8 @@ constexpr OpDef kMaskedScatter = check({
     .in = {"x: any", "mask: bool", "updates: any"},
     .shard = "none",
     .expand = expand_masked_scatter,
-    .cases = "x[2, 3]; mask[2, 3] [3]; updates[7]; bad mask[4]; skip dtypes: both have one dtype; skip zero_size: updates "
+    .cases = "x[2, 3]; mask[2, 3] [3]; updates[7]; bad mask[4]; skip dtypes: both have one dtype; "
+             "skip zero_size: updates "
              "belong to places",
     .primitive = "MaskedScatter",
     .method = "masked_scatter",

@@ -1,5 +1,5 @@
-// Reductions over groups of rows: row i of x belongs to segment segment_ids[i]. Rows with a negative id
-// belong to none; an id of num_segments or more is an error.
+// Reductions over groups of rows: row i of x belongs to segment segment_ids[i]. Rows with a
+// negative id belong to none; an id of num_segments or more is an error.
 #include "ir/type_rule.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/index/index.h"
@@ -27,7 +27,8 @@ void segment_type(TypeRuleCtx& c) {
   int64_t n = c.attrs.integer("num_segments");
   if (n < 0) c.fail("num_segments must not be negative, got {}", n);
   bool fits = ids.rank() > 0 && ids.rank() <= x.rank();
-  for (int d = 0; fits && d < ids.rank(); ++d) fits = ids[d] == x[d] || ids[d] == kUnknownDim || x[d] == kUnknownDim;
+  for (int d = 0; fits && d < ids.rank(); ++d)
+    fits = ids[d] == x[d] || ids[d] == kUnknownDim || x[d] == kUnknownDim;
   if (!fits) c.fail("the shape of segment_ids must be the first dims of x");
   c.result(c.dtype(0), segment_shape(x, ids, n));
 }
@@ -47,21 +48,26 @@ void extreme_grad(Adjoint& a) {
   a.dx(0) += mine * of_segment(a, share);
 }
 
-// The product of the other rows: y / x where no row is 0, that of the others where exactly this one is.
+// The product of the other rows: y / x where no row is 0, that of the others where exactly this one
+// is.
 void prod_grad(Adjoint& a) {
   Value x = a.x(0), zero = equal(x, 0.0), safe = where(zero, 1.0, x);
   Value product = of_segment(a, kUnsortedSegmentProd({safe, a.x(1)}, {a.attrs()["num_segments"]}));
   Value zeros = of_segment(a, segment_sum(a, cast_to(zero, x.dtype())));
-  Value rest = where(zero, where(equal(zeros, 1.0), product, 0.0), where(equal(zeros, 0.0), product / safe, 0.0));
+  Value rest = where(zero, where(equal(zeros, 1.0), product, 0.0),
+                     where(equal(zeros, 0.0), product / safe, 0.0));
   a.dx(0) += of_segment(a, a.dy()) * conj_of(rest);
 }
 
 }  // namespace
 
-// Every segment has a row: an empty one holds the extreme of its dtype, which no other dtype can compare with.
-#define SEGMENT_CASES                                                                                              \
-  "x[5, 3]; x in distinct(0.5, 2); segment_ids[5]; segment_ids in permutation; num_segments = 5; bad segment_ids[4]; " \
-  "bad num_segments = -1 | x[2, 3]; segment_ids[2, 3]; segment_ids in ints(0, 0); num_segments = 1; skip zero_size: ids belong to rows; skip "   \
+// Every segment has a row: an empty one holds the extreme of its dtype, which no other dtype can
+// compare with.
+#define SEGMENT_CASES                                                                              \
+  "x[5, 3]; x in distinct(0.5, 2); segment_ids[5]; segment_ids in permutation; num_segments = 5; " \
+  "bad segment_ids[4]; "                                                                           \
+  "bad num_segments = -1 | x[2, 3]; segment_ids[2, 3]; segment_ids in ints(0, 0); num_segments = " \
+  "1; skip zero_size: ids belong to rows; skip "                                                   \
   "scalar: rows are needed; skip dtypes: ids of one dtype"
 
 constexpr OpDef kUnsortedSegmentSum = check({
@@ -78,7 +84,8 @@ constexpr OpDef kUnsortedSegmentSum = check({
 
 constexpr OpDef kUnsortedSegmentMax = check({
     .name = "unsorted_segment_max",
-    .doc = "y[s] = the maximum of the rows of x whose segment id is s; the lowest finite number for an empty segment.",
+    .doc = "y[s] = the maximum of the rows of x whose segment id is s; the lowest finite number "
+           "for an empty segment.",
     .in = {"x: real", "segment_ids: index"},
     .attr = {"num_segments: int"},
     .type = segment_type,
@@ -91,7 +98,8 @@ constexpr OpDef kUnsortedSegmentMax = check({
 
 constexpr OpDef kUnsortedSegmentMin = check({
     .name = "unsorted_segment_min",
-    .doc = "y[s] = the minimum of the rows of x whose segment id is s; the highest finite number for an empty segment.",
+    .doc = "y[s] = the minimum of the rows of x whose segment id is s; the highest finite number "
+           "for an empty segment.",
     .in = {"x: real", "segment_ids: index"},
     .attr = {"num_segments: int"},
     .type = segment_type,

@@ -29,7 +29,8 @@ void check_side(const TypeRuleCtx& c, const Shape& x, const Shape& labels, int f
     int64_t n = x[d < axis ? d : d + 1];
     if (labels[d] != 1) (n == 1 ? repeats : walks) = true;
   }
-  if (repeats && walks) c.fail("x must have size 1 along all dims on a side of the classes, or along none");
+  if (repeats && walks)
+    c.fail("x must have size 1 along all dims on a side of the classes, or along none");
 }
 
 void pick_type(TypeRuleCtx& c) {
@@ -65,13 +66,16 @@ Sizes sizes_of(const Shape& x, const Shape& labels, int axis) {
   return s;
 }
 
-int axis_of(const LoopCtx& c, int rank) { return normalize_axis(c.attrs.integer("axis"), rank, c.op.name.c_str()); }
+int axis_of(const LoopCtx& c, int rank) {
+  return normalize_axis(c.attrs.integer("axis"), rank, c.op.name.c_str());
+}
 
 void pick_loops(LoopCtx& c) {
   const Shape& x = c.in_type(0).shape;
   Sizes s = sizes_of(x, c.in_type(1).shape, axis_of(c, x.rank()));
   loops::Nest& nest = c.nest;
-  Val behind = nest.number(s.behind), classes = nest.number(s.classes), class_step = nest.number(s.class_step);
+  Val behind = nest.number(s.behind), classes = nest.number(s.classes),
+      class_step = nest.number(s.class_step);
   Val before_step = nest.number(s.before_step), behind_step = nest.number(s.behind_step);
   Val ignored = nest.number(c.attrs.integer("ignore_index"));
   nest.parallel(s.before * s.behind, 4, [&](Val i) {
@@ -79,7 +83,8 @@ void pick_loops(LoopCtx& c) {
     Val at = i / behind * before_step + i % behind * behind_step + label * class_step;
     // Also safe for labels that the check before the kernel would refuse.
     nest.if_(
-        label >= 0 && label < classes && label != ignored, [&] { nest.store(c.out(), i, nest.load(c.in(0), at)); },
+        label >= 0 && label < classes && label != ignored,
+        [&] { nest.store(c.out(), i, nest.load(c.in(0), at)); },
         [&] { nest.store(c.out(), i, nest.literal(DType::kInt64, int64_t{0})); });
   });
 }
@@ -117,19 +122,23 @@ void place_loops(LoopCtx& c) {
     nest.loop(behind, LoopKind::kVector, [&](Val i) {
       Val label = cast(nest.load(c.in(1), label0 + i), DType::kInt64);
       Val dy = nest.load(c.in(0), label0 + i);
-      nest.store(c.out(), row * behind + i,
-                 select(label == k && label != ignored, dy, loops::constant(nest, dtype, int64_t{0})));
+      nest.store(
+          c.out(), row * behind + i,
+          select(label == k && label != ignored, dy, loops::constant(nest, dtype, int64_t{0})));
     });
   });
 }
 
-void place_grad(Adjoint& a) { a.dx(0) += kPickClass({a.dy(), a.x(1)}, {a.attrs()["axis"], a.attrs()["ignore_index"]}); }
+void place_grad(Adjoint& a) {
+  a.dx(0) += kPickClass({a.dy(), a.x(1)}, {a.attrs()["axis"], a.attrs()["ignore_index"]});
+}
 
 }  // namespace
 
 constexpr OpDef kPickClass = check({
     .name = "pick_class",
-    .doc = "The element of each row of classes that its label names, y[n, …] = x[n, label[n, …], …]; 0 where the label is "
+    .doc = "The element of each row of classes that its label names, y[n, …] = x[n, label[n, …], "
+           "…]; 0 where the label is "
            "ignore_index. ValueError for any other label outside [0, classes).",
     .in = {"x: float[n, c, s]", "labels: index[n, s]"},
     .attr = {"axis: int = 1", "ignore_index: int = -100"},
@@ -137,7 +146,8 @@ constexpr OpDef kPickClass = check({
     .shard = "none",
     .grad = pick_grad,
     .loops = pick_loops,
-    .cases = "c = 4; labels in ints(0, c - 1); bad labels[2, 2, 2] | x[5]; labels[]; axis = 0 | x[1, 4, 1]; labels[2, 3]; "
+    .cases = "c = 4; labels in ints(0, c - 1); bad labels[2, 2, 2] | x[5]; labels[]; axis = 0 | "
+             "x[1, 4, 1]; labels[2, 3]; "
              "labels in ints(0, 3) | labels in {0, 2, -1}; ignore_index = -1",
     .internal = true,
 });

@@ -21,7 +21,8 @@ Value sum_along(Value v, int axis) { return kReduceSum({v}, {Attr::Ints{axis}});
 
 // x·y / max(|x| |y|, eps) along an axis.
 Value cosine(Value x, Value y, int axis, double eps) {
-  // The limit on the product of squares keeps the square root away from 0, where it has no derivative.
+  // The limit on the product of squares keeps the square root away from 0, where it has no
+  // derivative.
   Value squares = sum_along(x * x, axis) * sum_along(y * y, axis);
   return sum_along(x * y, axis) * kRsqrt({kMaximum({squares, number(squares, eps * eps)})});
 }
@@ -29,8 +30,8 @@ Value cosine(Value x, Value y, int axis, double eps) {
 void check_pair(const Expansion& e, int a, int b) {
   Shape s;
   if (mycel::broadcast(e.x(a).shape(), e.x(b).shape(), &s)) return;
-  value_error("{}: '{}' {} and '{}' {} do not broadcast", e.op.name, e.op.inputs[a].name, e.x(a).type().str(),
-              e.op.inputs[b].name, e.x(b).type().str());
+  value_error("{}: '{}' {} and '{}' {} do not broadcast", e.op.name, e.op.inputs[a].name,
+              e.x(a).type().str(), e.op.inputs[b].name, e.x(b).type().str());
 }
 
 // The positive part.
@@ -43,13 +44,17 @@ void expand_cosine_similarity(Expansion& e) {
   e.result(cosine(e.x(0), e.x(1), axis - rank, e.attrs.real("eps")));
 }
 
-// 1 - cos for pairs that belong together (target 1), the excess of cos over the margin for others (-1).
+// 1 - cos for pairs that belong together (target 1), the excess of cos over the margin for others
+// (-1).
 void expand_cosine_embedding(Expansion& e) {
   check_pair(e, 0, 1);
   double margin = e.attrs.real("margin");
-  if (margin < -1 || margin > 1) value_error("cosine_embedding_loss: 'margin' must lie in [-1, 1], got {}", margin);
+  if (margin < -1 || margin > 1)
+    value_error("cosine_embedding_loss: 'margin' must lie in [-1, 1], got {}", margin);
   int rank = e.x(0).rank();
-  if (rank != 1 && rank != 2) value_error("cosine_embedding_loss: vectors must have 1 or 2 dims, got {}", e.x(0).type().str());
+  if (rank != 1 && rank != 2)
+    value_error("cosine_embedding_loss: vectors must have 1 or 2 dims, got {}",
+                e.x(0).type().str());
   Value cos = cosine(e.x(0), e.x(1), -1, 1e-8);
   Value target = e.x(2);
   Value zero = number(cos, 0.0);
@@ -97,7 +102,8 @@ void expand_multi_margin(Expansion& e) {
   Value x = e.x(0), target = e.x(1);
   int64_t p = e.attrs.integer("p");
   if (p != 1 && p != 2) value_error("multi_margin_loss: 'p' must be 1 or 2, got {}", p);
-  if (x.rank() != 1 && x.rank() != 2) value_error("multi_margin_loss: 'input' must have 1 or 2 dims, got {}", x.type().str());
+  if (x.rank() != 1 && x.rank() != 2)
+    value_error("multi_margin_loss: 'input' must have 1 or 2 dims, got {}", x.type().str());
   int axis = x.rank() - 1;
   int64_t classes = x.shape()[axis];
   if (classes == kUnknownDim) value_error("multi_margin_loss: the number of classes must be known");
@@ -110,7 +116,8 @@ void expand_multi_margin(Expansion& e) {
   Value loss = sum_along(terms, -1) - (p == 2 ? own * own : own);
   if (e.has(2)) {
     Value weight = e.x(2);
-    if (weight.rank() != 1) value_error("multi_margin_loss: 'weight' must have 1 dim, got {}", weight.type().str());
+    if (weight.rank() != 1)
+      value_error("multi_margin_loss: 'weight' must have 1 dim, got {}", weight.type().str());
     loss = loss * pick(axis ? kExpandDims({weight}, {0}) : weight);
   }
   e.result(reduced(e, loss / static_cast<double>(classes)));
@@ -138,7 +145,8 @@ constexpr OpDef kCosineEmbeddingLoss = check({
     .attr = {"margin: float = 0", MYCEL_REDUCTION},
     .shard = "none",
     .expand = expand_cosine_embedding,
-    .cases = "target in {-1, 1}; no grad of target: a label; margin = 0 -0.3; reduction = none mean sum; bad margin = 2",
+    .cases = "target in {-1, 1}; no grad of target: a label; margin = 0 -0.3; reduction = none "
+             "mean sum; bad margin = 2",
 });
 
 constexpr OpDef kHingeEmbeddingLoss = check({
@@ -148,7 +156,8 @@ constexpr OpDef kHingeEmbeddingLoss = check({
     .attr = {"margin: float = 1", MYCEL_REDUCTION},
     .shard = "none",
     .expand = expand_hinge_embedding,
-    .cases = "targets in {-1, 1}; no grad of targets: a label; margin = 1 0.5; reduction = none mean sum",
+    .cases = "targets in {-1, 1}; no grad of targets: a label; margin = 1 0.5; reduction = none "
+             "mean sum",
 });
 
 constexpr OpDef kMarginRankingLoss = check({
@@ -159,38 +168,44 @@ constexpr OpDef kMarginRankingLoss = check({
     .promote = Promote::kCommon,
     .shard = "none",
     .expand = expand_margin_ranking,
-    .cases = "target in {-1, 1}; margin = 0 0.5; reduction = none mean sum; bad input1[2] input2[3] target[3]",
+    .cases = "target in {-1, 1}; margin = 0 0.5; reduction = none mean sum; bad input1[2] "
+             "input2[3] target[3]",
 });
 
 constexpr OpDef kTripletMarginLoss = check({
     .name = "triplet_margin_loss",
-    .doc = "max(0, |anchor - positive| - |anchor - negative| + margin), p-norms over the last dim; with swap, the negative's "
+    .doc = "max(0, |anchor - positive| - |anchor - negative| + margin), p-norms over the last dim; "
+           "with swap, the negative's "
            "distance is the smaller of those to the anchor and the positive.",
     .in = {"anchor: float[n, c]", "positive: float[n, c]", "negative: float[n, c]"},
-    .attr = {"margin: float = 1", "p: float = 2", "eps: float = 1e-6", "swap: bool = False", MYCEL_REDUCTION},
+    .attr = {"margin: float = 1", "p: float = 2", "eps: float = 1e-6", "swap: bool = False",
+             MYCEL_REDUCTION},
     .promote = Promote::kCommon,
     .shard = "none",
     .expand = expand_triplet,
-    .cases = "p = 1 2 3; swap = False True; reduction = none mean sum; margin = 3; bad p = 0; bad positive[2, 5]",
+    .cases = "p = 1 2 3; swap = False True; reduction = none mean sum; margin = 3; bad p = 0; bad "
+             "positive[2, 5]",
 });
 
 constexpr OpDef kMultiMarginLoss = check({
     .name = "multi_margin_loss",
-    .doc = "Σ over classes c other than the label t of weight[t] max(0, margin - x[t] + x[c])^p, over the number of "
+    .doc = "Σ over classes c other than the label t of weight[t] max(0, margin - x[t] + x[c])^p, "
+           "over the number of "
            "classes.",
     .in = {"input: float[n, c]", "target: index[n]", "weight?: float[c]"},
     .attr = {"p: int = 1", "margin: float = 1", MYCEL_REDUCTION},
     .shard = "none",
     .expand = expand_multi_margin,
-    .cases = "c = 4; target in ints(0, 3); weight in (0.5, 2); p = 1 2; reduction = none mean sum; bad p = 3",
+    .cases = "c = 4; target in ints(0, 3); weight in (0.5, 2); p = 1 2; reduction = none mean sum; "
+             "bad p = 3",
     .primitive = "MultiMarginLoss(p, margin, reduction)",
 });
 
 #undef MYCEL_REDUCTION
 
 void register_distance_losses() {
-  ir::register_ops({&kCosineSimilarity, &kCosineEmbeddingLoss, &kHingeEmbeddingLoss, &kMarginRankingLoss,
-                    &kTripletMarginLoss, &kMultiMarginLoss});
+  ir::register_ops({&kCosineSimilarity, &kCosineEmbeddingLoss, &kHingeEmbeddingLoss,
+                    &kMarginRankingLoss, &kTripletMarginLoss, &kMultiMarginLoss});
 }
 
 }  // namespace mycel::ops

@@ -21,8 +21,8 @@ namespace {
 void check_shapes(const Expansion& e) {
   Shape s;
   if (!mycel::broadcast(e.x(0).shape(), e.x(1).shape(), &s)) {
-    value_error("{}: '{}' {} and '{}' {} do not broadcast", e.op.name, e.op.inputs[0].name, e.x(0).type().str(),
-                e.op.inputs[1].name, e.x(1).type().str());
+    value_error("{}: '{}' {} and '{}' {} do not broadcast", e.op.name, e.op.inputs[0].name,
+                e.x(0).type().str(), e.op.inputs[1].name, e.x(1).type().str());
   }
 }
 
@@ -50,7 +50,8 @@ void expand_smooth_l1(Expansion& e) {
   e.result(reduced(e, beta == 0 ? kAbs({d}) : rounded_abs(d, beta)));
 }
 
-// Logarithms are taken no lower than log(1e-12), so that a wrong certainty costs much but not infinity.
+// Logarithms are taken no lower than log(1e-12), so that a wrong certainty costs much but not
+// infinity.
 Value safe_log(Value x) { return kLog({kMaximum({x, number(x, 1e-12)})}); }
 
 void expand_bce(Expansion& e) {
@@ -87,7 +88,8 @@ void expand_gaussian_nll(Expansion& e) {
 void expand_poisson_nll(Expansion& e) {
   check_shapes(e);
   Value x = e.x(0), y = e.x(1);
-  Value loss = e.attrs.boolean("log_input") ? kExp({x}) - y * x : x - y * kLog({x + e.attrs.real("eps")});
+  Value loss =
+      e.attrs.boolean("log_input") ? kExp({x}) - y * x : x - y * kLog({x + e.attrs.real("eps")});
   if (e.attrs.boolean("full")) {
     // Stirling's formula for log y!, above 1.
     Value big = kMaximum({y, number(y, 1.0)});
@@ -121,7 +123,8 @@ constexpr OpDef kMseLoss = check({
           Value d = difference(e);
           e.result(reduced(e, d * d));
         },
-    .cases = "reduction = mean none sum; at ([1, 2], [3, 5]) -> 6.5; bad input[2] target[3]; bad reduction = max",
+    .cases = "reduction = mean none sum; at ([1, 2], [3, 5]) -> 6.5; bad input[2] target[3]; bad "
+             "reduction = max",
 });
 
 constexpr OpDef kL1Loss = check({
@@ -143,13 +146,15 @@ constexpr OpDef kSmoothL1Loss = check({
     .promote = Promote::kCommon,
     .shard = "none",
     .expand = expand_smooth_l1,
-    .cases = "beta = 1 0.5 0; reduction = none mean sum; at (2, 0.5) -> 1; at (1, 0.5) -> 0.125; bad beta = -1",
+    .cases = "beta = 1 0.5 0; reduction = none mean sum; at (2, 0.5) -> 1; at (1, 0.5) -> 0.125; "
+             "bad beta = -1",
     .primitive = "SmoothL1Loss(beta, reduction)",
 });
 
 constexpr OpDef kHuberLoss = check({
     .name = "huber_loss",
-    .doc = "d² / 2 where |d| < delta, else delta (|d| - delta / 2), of d = input - target; reduced.",
+    .doc =
+        "d² / 2 where |d| < delta, else delta (|d| - delta / 2), of d = input - target; reduced.",
     .in = {"input: float", "target: float"},
     .attr = {MYCEL_REDUCTION("mean"), "delta: float = 1"},
     .promote = Promote::kCommon,
@@ -164,26 +169,30 @@ constexpr OpDef kHuberLoss = check({
 
 constexpr OpDef kBinaryCrossEntropy = check({
     .name = "binary_cross_entropy",
-    .doc = "-weight (y log p + (1 - y) log(1 - p)) of probabilities p; logarithms are taken no lower than log(1e-12).",
+    .doc = "-weight (y log p + (1 - y) log(1 - p)) of probabilities p; logarithms are taken no "
+           "lower than log(1e-12).",
     .in = {"logits: float", "labels: float", "weight?: float"},
     .attr = {MYCEL_REDUCTION("mean")},
     .promote = Promote::kCommon,
     .shard = "none",
     .expand = expand_bce,
-    .cases = "logits in (0.05, 0.95); labels in (0, 1); weight in (0.5, 2); reduction = none mean sum; at (0.5, 1, 1) -> "
+    .cases = "logits in (0.05, 0.95); labels in (0, 1); weight in (0.5, 2); reduction = none mean "
+             "sum; at (0.5, 1, 1) -> "
              "0.69314718055994531; bad logits[2] labels[3]",
     .primitive = "BinaryCrossEntropy(reduction)",
 });
 
 constexpr OpDef kBinaryCrossEntropyWithLogits = check({
     .name = "binary_cross_entropy_with_logits",
-    .doc = "weight ((1 - y) x + (1 + (pos_weight - 1) y) log(1 + exp(-x))): binary cross entropy of sigmoid(x).",
+    .doc = "weight ((1 - y) x + (1 + (pos_weight - 1) y) log(1 + exp(-x))): binary cross entropy "
+           "of sigmoid(x).",
     .in = {"logits: float", "label: float", "weight?: float", "pos_weight?: float"},
     .attr = {MYCEL_REDUCTION("mean")},
     .promote = Promote::kCommon,
     .shard = "none",
     .expand = expand_bce_logits,
-    .cases = "label in (0, 1); weight in (0.5, 2); pos_weight in (0.5, 2); reduction = none mean sum; at (0, 1, 1, 1) -> "
+    .cases = "label in (0, 1); weight in (0.5, 2); pos_weight in (0.5, 2); reduction = none mean "
+             "sum; at (0, 1, 1, 1) -> "
              "0.69314718055994531",
     .primitive = "BCEWithLogitsLoss(reduction)",
 });
@@ -205,13 +214,15 @@ constexpr OpDef kSigmoidCrossEntropyWithLogits = check({
 
 constexpr OpDef kKlDiv = check({
     .name = "kl_div",
-    .doc = "Kullback-Leibler divergence y (log y - x) of probabilities y from log-probabilities x; 0 where y is 0.",
+    .doc = "Kullback-Leibler divergence y (log y - x) of probabilities y from log-probabilities x; "
+           "0 where y is 0.",
     .in = {"logits: float", "labels: float"},
     .attr = {"reduction: str(none|mean|batchmean|sum) = mean"},
     .promote = Promote::kCommon,
     .shard = "none",
     .expand = expand_kl_div,
-    .cases = "labels in (0.1, 1); reduction = none mean batchmean sum; at (0, 0) -> 0; bad logits[2] labels[3]",
+    .cases = "labels in (0.1, 1); reduction = none mean batchmean sum; at (0, 0) -> 0; bad "
+             "logits[2] labels[3]",
     .primitive = "KLDivLoss(reduction)",
 });
 
@@ -228,13 +239,16 @@ constexpr OpDef kGaussianNllLoss = check({
 
 constexpr OpDef kPoissonNllLoss = check({
     .name = "poisson_nll_loss",
-    .doc = "exp(x) - y x, or x - y log(x + eps) when x is no logarithm; full adds Stirling's log y! where y > 1.",
+    .doc = "exp(x) - y x, or x - y log(x + eps) when x is no logarithm; full adds Stirling's log "
+           "y! where y > 1.",
     .in = {"input: float", "target: float"},
-    .attr = {"log_input: bool = True", "full: bool = False", "eps: float = 1e-8", MYCEL_REDUCTION("mean")},
+    .attr = {"log_input: bool = True", "full: bool = False", "eps: float = 1e-8",
+             MYCEL_REDUCTION("mean")},
     .promote = Promote::kCommon,
     .shard = "none",
     .expand = expand_poisson_nll,
-    .cases = "input in (0.5, 2); target in (1.5, 4); log_input = True False; full = False True; reduction = mean none",
+    .cases = "input in (0.5, 2); target in (1.5, 4); log_input = True False; full = False True; "
+             "reduction = mean none",
 });
 
 constexpr OpDef kSoftMarginLoss = check({
@@ -255,7 +269,8 @@ constexpr OpDef kSoftMarginLoss = check({
 
 constexpr OpDef kMultilabelSoftMarginLoss = check({
     .name = "multilabel_soft_margin_loss",
-    .doc = "Mean over the classes (last dim) of the binary cross entropy of sigmoid(x), weighted per class.",
+    .doc = "Mean over the classes (last dim) of the binary cross entropy of sigmoid(x), weighted "
+           "per class.",
     .in = {"input: float[n, c]", "target: float[n, c]", "weight?: float[c]"},
     .attr = {MYCEL_REDUCTION("mean")},
     .promote = Promote::kCommon,
@@ -268,8 +283,9 @@ constexpr OpDef kMultilabelSoftMarginLoss = check({
 
 void register_element_losses() {
   ir::register_ops({&kMseLoss, &kL1Loss, &kSmoothL1Loss, &kHuberLoss, &kBinaryCrossEntropy,
-                    &kBinaryCrossEntropyWithLogits, &kSigmoidCrossEntropyWithLogits, &kKlDiv, &kGaussianNllLoss,
-                    &kPoissonNllLoss, &kSoftMarginLoss, &kMultilabelSoftMarginLoss});
+                    &kBinaryCrossEntropyWithLogits, &kSigmoidCrossEntropyWithLogits, &kKlDiv,
+                    &kGaussianNllLoss, &kPoissonNllLoss, &kSoftMarginLoss,
+                    &kMultilabelSoftMarginLoss});
 }
 
 }  // namespace mycel::ops

@@ -21,7 +21,8 @@ Value reduced(const ir::Expansion& e, Value v) {
   Value sum = kReduceSum({v});
   if (how == "sum") return sum;
   int64_t batch = v.rank() > 0 ? v.shape()[0] : 1;
-  if (batch == kUnknownDim) value_error("{}: the batch size must be known for reduction batchmean", e.op.name);
+  if (batch == kUnknownDim)
+    value_error("{}: the batch size must be known for reduction batchmean", e.op.name);
   return sum / static_cast<double>(batch);
 }
 

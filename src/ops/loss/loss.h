@@ -1,6 +1,6 @@
 // The loss room. Two fused primitives (softmax with cross entropy, for class indices and for
-// distributions), a pair of linear ops that read and write the class of a label, and composites for the
-// rest. A label outside [0, classes) that is not ignore_index is a UserError naming it.
+// distributions), a pair of linear ops that read and write the class of a label, and composites for
+// the rest. A label outside [0, classes) that is not ignore_index is a UserError naming it.
 #pragma once
 
 #include "ir/op_def.h"

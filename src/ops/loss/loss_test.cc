@@ -1,7 +1,7 @@
 // What the generic cases cannot say: errors for labels, extreme logits, and published numbers.
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "ir/op.h"
@@ -19,13 +19,15 @@ Tensor labels_of(std::vector<int32_t> v) {
 
 TEST(Loss, ALabelOutOfRangeIsNamed) {
   Tensor x = Tensor::zeros(DType::kFloat32, {3, 4});
-  for (const char* op : {"sparse_softmax_cross_entropy", "pick_class", "nll_loss", "cross_entropy"}) {
+  for (const char* op :
+       {"sparse_softmax_cross_entropy", "pick_class", "nll_loss", "cross_entropy"}) {
     try {
       Tensor in[] = {x, labels_of({0, 3, 4})};
       runtime::call(ir::op_named(op), in);
       FAIL() << op << " accepted label 4 of 4 classes";
     } catch (const UserError& e) {
-      EXPECT_NE(e.message().find("label 4 at position 2 is outside [0, 4)"), std::string::npos) << e.message();
+      EXPECT_NE(e.message().find("label 4 at position 2 is outside [0, 4)"), std::string::npos)
+          << e.message();
     }
   }
 }

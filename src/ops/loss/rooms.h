@@ -1,4 +1,5 @@
-// The registration functions of the files of this room, called by register_loss, and what they share.
+// The registration functions of the files of this room, called by register_loss, and what they
+// share.
 #pragma once
 
 #include "ir/expansion.h"
@@ -10,7 +11,8 @@ void register_softmax_losses();
 void register_element_losses();
 void register_distance_losses();
 
-// The attribute `reduction` applied to a loss per element: none, mean, sum, batchmean (sum over dim 0's size).
+// The attribute `reduction` applied to a loss per element: none, mean, sum, batchmean (sum over dim
+// 0's size).
 ir::Value reduced(const ir::Expansion& e, ir::Value v);
 
 }  // namespace mycel::ops

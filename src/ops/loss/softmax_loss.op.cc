@@ -38,7 +38,8 @@ Shape without_last(Shape s) {
 // log Σ exp of a row of `cols` elements from `from` on, computed about its maximum.
 Val log_sum_exp(loops::Nest& nest, loops::Buf x, Val from, Val cols, DType dtype) {
   Var top = nest.var(loops::constant(nest, dtype, -HUGE_VAL));
-  nest.loop(cols, LoopKind::kReduce, [&](Val i) { top.set(max(top.get(), nest.load(x, from + i))); });
+  nest.loop(cols, LoopKind::kReduce,
+            [&](Val i) { top.set(max(top.get(), nest.load(x, from + i))); });
   // A row of -inf alone: subtract 0, not -inf.
   Val shift = select(isinf(top.get()), loops::constant(nest, dtype, 0.0), top.get());
   Var sum = nest.var(loops::constant(nest, dtype, 0.0));
@@ -51,7 +52,8 @@ struct Rows {
 };
 Rows rows_of(const Shape& s) { return {s.size(0, s.rank() - 1), s[-1]}; }
 
-// -- class indices -----------------------------------------------------------------------------------
+// -- class indices
+// -----------------------------------------------------------------------------------
 
 void check_labels(const TypeRuleCtx& c) {
   if (c.shape(0).rank() == 0) c.fail("'logits' needs at least 1 dim");
@@ -115,7 +117,8 @@ void sparse_dx_loops(LoopCtx& c) {
   });
 }
 
-// The element of each row's label, and zero for an ignored one: everything in ops that have gradients.
+// The element of each row's label, and zero for an ignored one: everything in ops that have
+// gradients.
 void expand_sparse_dx(Expansion& e) {
   Value logits = e.x(0), labels = e.x(1), dy = e.x(3);
   double ignored = static_cast<double>(e.attrs.integer("ignore_index"));
@@ -125,7 +128,8 @@ void expand_sparse_dx(Expansion& e) {
   e.result(softmax * kExpandDims({kept}, {-1}) - places);
 }
 
-// -- distributions -----------------------------------------------------------------------------------
+// -- distributions
+// -----------------------------------------------------------------------------------
 
 void dense_type(TypeRuleCtx& c) {
   const Shape &x = c.shape(0), &labels = c.shape(1);
@@ -152,7 +156,8 @@ void dense_loops(LoopCtx& c) {
     });
     nest.store(c.out(0), row, loss);
     nest.loop(cols, LoopKind::kVector, [&](Val i) {
-      nest.store(c.out(1), from + i, exp(nest.load(c.in(0), from + i) - lse) - nest.load(c.in(1), from + i));
+      nest.store(c.out(1), from + i,
+                 exp(nest.load(c.in(0), from + i) - lse) - nest.load(c.in(1), from + i));
     });
   });
 }
@@ -172,13 +177,15 @@ void dense_grad(Adjoint& a) {
   }
 }
 
-// -- composites --------------------------------------------------------------------------------------
+// -- composites
+// --------------------------------------------------------------------------------------
 
 // The class axis: 1, or 0 without a batch.
 int class_axis(const Value& v) { return v.rank() > 1 ? 1 : 0; }
 
 int64_t classes_of(const Expansion& e, const Value& logits) {
-  if (logits.rank() == 0) value_error("{}: '{}' needs at least 1 dim", e.op.name, e.op.inputs[0].name);
+  if (logits.rank() == 0)
+    value_error("{}: '{}' needs at least 1 dim", e.op.name, e.op.inputs[0].name);
   int64_t n = logits.shape()[class_axis(logits)];
   if (n == kUnknownDim) value_error("{}: the number of classes must be known", e.op.name);
   if (e.has(2) && !(e.x(2).rank() == 1 && !differ(e.x(2).shape()[0], n))) {
@@ -204,7 +211,8 @@ Terms nll_terms(const Expansion& e, Value log_p, Value labels) {
   int64_t classes = classes_of(e, log_p);
   int axis = class_axis(log_p);
   double smoothing = e.attrs.real("label_smoothing");
-  if (smoothing < 0 || smoothing > 1) value_error("{}: 'label_smoothing' must lie in [0, 1], got {}", e.op.name, smoothing);
+  if (smoothing < 0 || smoothing > 1)
+    value_error("{}: 'label_smoothing' must lie in [0, 1], got {}", e.op.name, smoothing);
   auto pick = [&](Value x) { return kPickClass({x, labels}, {axis, e.attrs["ignore_index"]}); };
   Value ones = where(not_equal(labels, static_cast<double>(e.attrs.integer("ignore_index"))),
                      number(log_p, 1.0), 0.0);
@@ -242,15 +250,17 @@ void expand_cross_entropy(Expansion& e) {
       // The common case: one fused kernel a pass.
       double ignored = static_cast<double>(e.attrs.integer("ignore_index"));
       Value loss = kSparseSoftmaxCrossEntropy({logits, target}, {e.attrs["ignore_index"]});
-      return e.result(reduced_terms(e, {loss, where(not_equal(target, ignored), number(loss, 1.0), 0.0)}));
+      return e.result(
+          reduced_terms(e, {loss, where(not_equal(target, ignored), number(loss, 1.0), 0.0)}));
     }
     return e.result(reduced_terms(e, nll_terms(e, kLogSoftmax({logits}, {axis}), target)));
   }
   if (target.rank() != logits.rank()) {
-    value_error("cross_entropy: probabilities {} must have the shape of the logits {}", target.type().str(),
-                logits.type().str());
+    value_error("cross_entropy: probabilities {} must have the shape of the logits {}",
+                target.type().str(), logits.type().str());
   }
-  if (smoothing < 0 || smoothing > 1) value_error("cross_entropy: 'label_smoothing' must lie in [0, 1], got {}", smoothing);
+  if (smoothing < 0 || smoothing > 1)
+    value_error("cross_entropy: 'label_smoothing' must lie in [0, 1], got {}", smoothing);
   if (smoothing > 0) target = target * (1 - smoothing) + smoothing / static_cast<double>(classes);
   Value terms = target * kLogSoftmax({logits}, {axis});
   if (e.has(2)) terms = terms * weight_like(e.x(2), logits);
@@ -273,7 +283,8 @@ void expand_published_sparse(Expansion& e) {
 
 constexpr OpDef kSparseSoftmaxCrossEntropy = check({
     .name = "sparse_softmax_cross_entropy",
-    .doc = "Per row of logits: loss = log Σ exp(x) - x[label] (0 for ignore_index), and the logarithm itself. ValueError "
+    .doc = "Per row of logits: loss = log Σ exp(x) - x[label] (0 for ignore_index), and the "
+           "logarithm itself. ValueError "
            "for a label outside [0, classes).",
     .in = {"logits: float[n, c]", "labels: index[n]"},
     .attr = {"ignore_index: int = -100"},
@@ -283,12 +294,14 @@ constexpr OpDef kSparseSoftmaxCrossEntropy = check({
     .grad = sparse_grad,
     .loops = sparse_loops,
     .cases = "logits[2, 3, 5]; labels[2, 3]; labels in ints(0, 4); bad labels[7] | logits[3]; "
-             "labels[]; labels in ints(0, 2) | logits[4, 3]; labels[4]; labels in {0, 2, -1}; ignore_index = -1",
+             "labels[]; labels in ints(0, 2) | logits[4, 3]; labels[4]; labels in {0, 2, -1}; "
+             "ignore_index = -1",
 });
 
 constexpr OpDef kSparseSoftmaxCrossEntropyDx = check({
     .name = "sparse_softmax_cross_entropy_dx",
-    .doc = "Gradient of the loss of sparse_softmax_cross_entropy: (exp(x - lse) - [class = label]) dy.",
+    .doc = "Gradient of the loss of sparse_softmax_cross_entropy: (exp(x - lse) - [class = label]) "
+           "dy.",
     .in = {"logits: float[n, c]", "labels: index[n]", "lse: float[n]", "dy: float[n]"},
     .attr = {"ignore_index: int = -100"},
     .out = {"dx"},
@@ -302,7 +315,8 @@ constexpr OpDef kSparseSoftmaxCrossEntropyDx = check({
 
 constexpr OpDef kSoftmaxCrossEntropyWithLogits = check({
     .name = "softmax_cross_entropy_with_logits",
-    .doc = "Per row of logits against a distribution: loss = -Σ label log softmax(logits); the second result is softmax - "
+    .doc = "Per row of logits against a distribution: loss = -Σ label log softmax(logits); the "
+           "second result is softmax - "
            "labels, its gradient when the labels sum to 1.",
     .in = {"logits: float[n, c]", "labels: float[n, c]"},
     .out = {"loss", "dlogits"},
@@ -317,7 +331,8 @@ constexpr OpDef kSoftmaxCrossEntropyWithLogits = check({
 
 constexpr OpDef kSparseSoftmaxCrossEntropyWithLogits = check({
     .name = "sparse_softmax_cross_entropy_with_logits",
-    .doc = "Mean of the cross entropy of the softmax of each row with its label; with is_grad, the gradient instead.",
+    .doc = "Mean of the cross entropy of the softmax of each row with its label; with is_grad, the "
+           "gradient instead.",
     .in = {"features: float[n, c]", "labels: index[n]"},
     .attr = {"is_grad: bool = False"},
     .shard = "none",
@@ -328,33 +343,42 @@ constexpr OpDef kSparseSoftmaxCrossEntropyWithLogits = check({
 
 constexpr OpDef kNllLoss = check({
     .name = "nll_loss",
-    .doc = "Negative log likelihood: -weight[t] x[t] for the label t of each position, x holding log-probabilities with "
-           "the classes in dim 1. The mean divides by the sum of weights; ignored labels count nothing.",
+    .doc = "Negative log likelihood: -weight[t] x[t] for the label t of each position, x holding "
+           "log-probabilities with "
+           "the classes in dim 1. The mean divides by the sum of weights; ignored labels count "
+           "nothing.",
     .in = {"inputs: float[n, c, s]", "target: index[n, s]", "weight?: float[c]"},
-    .attr = {"ignore_index: int = -100", "reduction: str(none|mean|sum) = mean", "label_smoothing: float = 0"},
+    .attr = {"ignore_index: int = -100", "reduction: str(none|mean|sum) = mean",
+             "label_smoothing: float = 0"},
     .shard = "none",
     .expand = expand_nll,
     .cases = "inputs[n, c]; target[n]; c = 4; target in ints(0, 3) | inputs[3, "
-             "4, 2]; target[3, 2]; weight[4]; target in {0, 3, -1}; ignore_index = -1; weight in (0.5, 2); reduction = "
-             "none mean sum; label_smoothing = 0 0.1; bad weight[3] | inputs[4]; target[]; weight[4]; target in ints(0, "
+             "4, 2]; target[3, 2]; weight[4]; target in {0, 3, -1}; ignore_index = -1; weight in "
+             "(0.5, 2); reduction = "
+             "none mean sum; label_smoothing = 0 0.1; bad weight[3] | inputs[4]; target[]; "
+             "weight[4]; target in ints(0, "
              "3)",
 });
 
 constexpr OpDef kCrossEntropy = check({
     .name = "cross_entropy",
-    .doc = "Cross entropy of softmax(input) over dim 1 with labels (class indices) or distributions of input's shape; "
+    .doc = "Cross entropy of softmax(input) over dim 1 with labels (class indices) or "
+           "distributions of input's shape; "
            "label_smoothing mixes the target with the uniform distribution.",
     .in = {"input: float[n, c]", "target: any[n]", "weight?: float[c]"},
-    .attr = {"ignore_index: int = -100", "reduction: str(none|mean|sum) = mean", "label_smoothing: float = 0"},
+    .attr = {"ignore_index: int = -100", "reduction: str(none|mean|sum) = mean",
+             "label_smoothing: float = 0"},
     .shard = "none",
     .expand = expand_cross_entropy,
-    .cases = "input[3, 4]; target[3, 4]; weight[4]; target in prob; weight in (0.5, 2); reduction = none mean sum; "
+    .cases = "input[3, 4]; target[3, 4]; weight[4]; target in prob; weight in (0.5, 2); reduction "
+             "= none mean sum; "
              "label_smoothing = 0 0.1; target dtypes float64 float32; bad weight[3]",
 });
 
 void register_softmax_losses() {
-  ir::register_ops({&kSparseSoftmaxCrossEntropy, &kSparseSoftmaxCrossEntropyDx, &kSoftmaxCrossEntropyWithLogits,
-                    &kSparseSoftmaxCrossEntropyWithLogits, &kNllLoss, &kCrossEntropy});
+  ir::register_ops({&kSparseSoftmaxCrossEntropy, &kSparseSoftmaxCrossEntropyDx,
+                    &kSoftmaxCrossEntropyWithLogits, &kSparseSoftmaxCrossEntropyWithLogits,
+                    &kNllLoss, &kCrossEntropy});
 }
 
 }  // namespace mycel::ops

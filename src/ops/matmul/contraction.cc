@@ -25,7 +25,9 @@ struct Groups {
 Groups groups_of(const Labelled& a, const Labelled& b, const std::string& needed) {
   Groups g;
   for (char c : a.labels) {
-    std::string& to = !has_label(b.labels, c) ? g.free_a : has_label(needed, c) ? g.batch : g.summed;
+    std::string& to = !has_label(b.labels, c) ? g.free_a
+                      : has_label(needed, c)  ? g.batch
+                                              : g.summed;
     to += c;
   }
   for (char c : b.labels) {
@@ -66,7 +68,8 @@ Value broadcast_product(const Labelled& a, const Labelled& b, const Groups& g) {
   std::string labels = g.result() + g.summed;
   Value y = kMul({aligned(a, labels), aligned(b, labels)});
   Attr::Ints axes;
-  for (size_t d = g.result().size(); d < labels.size(); ++d) axes.push_back(static_cast<int64_t>(d));
+  for (size_t d = g.result().size(); d < labels.size(); ++d)
+    axes.push_back(static_cast<int64_t>(d));
   return axes.empty() ? y : kReduceSum({y}, {axes});
 }
 
@@ -120,7 +123,8 @@ Labelled contract(Labelled a, Labelled b, const std::string& needed) {
   if (splits && (unknown > 1 || (unknown == 1 && empty_dim))) {
     return {g.result(), broadcast_product(a, b, g)};
   }
-  std::vector<std::string> left = {g.free_a, g.summed}, right = {g.summed, g.free_b}, out = {g.free_a, g.free_b};
+  std::vector<std::string> left = {g.free_a, g.summed}, right = {g.summed, g.free_b},
+                           out = {g.free_a, g.free_b};
   if (!g.batch.empty()) {
     for (auto* list : {&left, &right, &out}) list->insert(list->begin(), g.batch);
   }

@@ -1,5 +1,5 @@
-// Einstein summation, as batched matrix products: operands are joined from left to right, and a label is
-// summed as soon as nothing to its right needs it.
+// Einstein summation, as batched matrix products: operands are joined from left to right, and a
+// label is summed as soon as nothing to its right needs it.
 #include <algorithm>
 
 #include "base/error.h"
@@ -46,7 +46,8 @@ Equation parse(const Expansion& e) {
     from = comma + 1;
   }
   if (static_cast<int>(q.inputs.size()) != e.inputs()) {
-    value_error("einsum: the equation '{}' names {} operands, {} are given", text, q.inputs.size(), e.inputs());
+    value_error("einsum: the equation '{}' names {} operands, {} are given", text, q.inputs.size(),
+                e.inputs());
   }
   return q;
 }
@@ -57,7 +58,8 @@ std::string labels_of(const std::string& part, int dims) {
   std::string letters = part;
   if (dots != std::string::npos) letters.erase(dots, 3);
   for (char c : letters) {
-    if (!std::isalpha(static_cast<unsigned char>(c))) value_error("einsum: '{}' is no label, in '{}'", c, part);
+    if (!std::isalpha(static_cast<unsigned char>(c)))
+      value_error("einsum: '{}' is no label, in '{}'", c, part);
   }
   if (dots == std::string::npos) return letters;
   std::string digits;
@@ -110,7 +112,8 @@ Term join(Term a, Term b, const std::string& needed) {
   for (char c : a.labels) {
     if (!has_label(b.labels, c)) continue;
     int64_t m = a.value.shape()[dim_of(a, c)], n = b.value.shape()[dim_of(b, c)];
-    if (m != n && m != kUnknownDim && n != kUnknownDim) value_error("einsum: label {} stands for dims of {} and {}", c, m, n);
+    if (m != n && m != kUnknownDim && n != kUnknownDim)
+      value_error("einsum: label {} stands for dims of {} and {}", c, m, n);
   }
   return contract(std::move(a), std::move(b), needed);
 }
@@ -122,7 +125,8 @@ std::string implied_output(const std::vector<std::string>& inputs, int ellipsis)
   for (int d = ellipsis; d-- > 0;) out += static_cast<char>('0' + d);
   std::string letters;
   for (char c : all) {
-    if (std::isalpha(static_cast<unsigned char>(c)) && std::count(all.begin(), all.end(), c) == 1) letters += c;
+    if (std::isalpha(static_cast<unsigned char>(c)) && std::count(all.begin(), all.end(), c) == 1)
+      letters += c;
   }
   std::sort(letters.begin(), letters.end());
   return out + letters;
@@ -136,7 +140,8 @@ void expand_einsum(Expansion& e) {
     bool dots = q.inputs[i].find("...") != std::string::npos;
     int letters = static_cast<int>(q.inputs[i].size()) - (dots ? 3 : 0), rank = e.x(i).rank();
     if (rank < letters || (!dots && rank != letters)) {
-      value_error("einsum: '{}' does not fit operand {} of type {}", q.inputs[i], i, e.x(i).type().str());
+      value_error("einsum: '{}' does not fit operand {} of type {}", q.inputs[i], i,
+                  e.x(i).type().str());
     }
     dims.push_back(rank - letters);
     ellipsis = std::max(ellipsis, dims.back());
@@ -149,7 +154,8 @@ void expand_einsum(Expansion& e) {
   }
   std::string output = q.arrow ? labels_of(q.output, ellipsis) : implied_output(q.inputs, ellipsis);
   for (char c : output) {
-    bool known = std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return has_label(t.labels, c); });
+    bool known = std::any_of(terms.begin(), terms.end(),
+                             [&](const Term& t) { return has_label(t.labels, c); });
     if (!known || std::count(output.begin(), output.end(), c) > 1) {
       value_error("einsum: output label {} must occur once there and in an operand", c);
     }
@@ -168,17 +174,23 @@ void expand_einsum(Expansion& e) {
 
 constexpr OpDef kEinsum = check({
     .name = "einsum",
-    .doc = "Einstein summation: every dim has a letter, products are summed over the letters that the part behind -> does "
-           "not name; a letter twice in one operand is a diagonal, ... stands for dims that broadcast.",
+    .doc = "Einstein summation: every dim has a letter, products are summed over the letters that "
+           "the part behind -> does "
+           "not name; a letter twice in one operand is a diagonal, ... stands for dims that "
+           "broadcast.",
     .in = {"*operands: number"},
     .attr = {"equation: str"},
     .promote = Promote::kCommon,
     .shard = "none",
     .expand = expand_einsum,
-    .cases = "operands[2, 3] [3, 4]; equation = 'ij,jk->ik' 'ij,jk' 'ij,jk->ki' 'ab,bc->' 'ij,jk->j'; bad equation = "
-             "'ij,kj->ik' | operands[3, 3]; operands count 1; equation = 'ii->i' 'ii' 'ij->ji' 'ij->j' | operands[2, 3, 4] "
-             "[2, 4, 5]; equation = 'bij,bjk->bik' '...ij,...jk->...ik' | operands[2, 3] [3, 4] [4, 2]; equation = "
-             "'ij,jk,kl->il' 'ij,jk,ki->'; skip dtypes: sums of many products; skip zero_size: sizes belong together",
+    .cases = "operands[2, 3] [3, 4]; equation = 'ij,jk->ik' 'ij,jk' 'ij,jk->ki' 'ab,bc->' "
+             "'ij,jk->j'; bad equation = "
+             "'ij,kj->ik' | operands[3, 3]; operands count 1; equation = 'ii->i' 'ii' 'ij->ji' "
+             "'ij->j' | operands[2, 3, 4] "
+             "[2, 4, 5]; equation = 'bij,bjk->bik' '...ij,...jk->...ik' | operands[2, 3] [3, 4] "
+             "[4, 2]; equation = "
+             "'ij,jk,kl->il' 'ij,jk,ki->'; skip dtypes: sums of many products; skip zero_size: "
+             "sizes belong together",
     .onnx = "Einsum",
     .primitive = "Einsum(equation)",
 });

@@ -21,8 +21,8 @@ namespace {
 
 void need_rank(const Expansion& e, int operand, int rank) {
   if (e.x(operand).rank() == rank) return;
-  value_error("{}: '{}' must have {} dim{}, got {}", e.op.name, e.op.inputs[operand].name, rank, rank == 1 ? "" : "s",
-              e.x(operand).type().str());
+  value_error("{}: '{}' must have {} dim{}, got {}", e.op.name, e.op.inputs[operand].name, rank,
+              rank == 1 ? "" : "s", e.x(operand).type().str());
 }
 
 // beta * base + alpha * product; factors of 1 cost nothing.
@@ -35,21 +35,25 @@ Value blend(const Expansion& e, Value base, Value product) {
 
 Value outer(Value a, Value b) { return kMul({kExpandDims({a}, {1}), kExpandDims({b}, {0})}); }
 
-std::vector<int64_t> positive_axes(const Expansion& e, const std::vector<int64_t>& axes, int operand) {
+std::vector<int64_t> positive_axes(const Expansion& e, const std::vector<int64_t>& axes,
+                                   int operand) {
   std::vector<int64_t> out;
   for (int64_t a : axes) out.push_back(normalize_axis(a, e.x(operand).rank(), e.op.name.c_str()));
   return out;
 }
 
-void check_pairs(const Expansion& e, const std::vector<int64_t>& axes_a, const std::vector<int64_t>& axes_b) {
+void check_pairs(const Expansion& e, const std::vector<int64_t>& axes_a,
+                 const std::vector<int64_t>& axes_b) {
   if (axes_a.size() != axes_b.size()) {
-    value_error("{}: {} axes of the first operand meet {} of the second", e.op.name, axes_a.size(), axes_b.size());
+    value_error("{}: {} axes of the first operand meet {} of the second", e.op.name, axes_a.size(),
+                axes_b.size());
   }
   for (size_t i = 0; i < axes_a.size(); ++i) {
-    int64_t a = e.x(0).shape()[static_cast<int>(axes_a[i])], b = e.x(1).shape()[static_cast<int>(axes_b[i])];
+    int64_t a = e.x(0).shape()[static_cast<int>(axes_a[i])],
+            b = e.x(1).shape()[static_cast<int>(axes_b[i])];
     if (a != b && a != kUnknownDim && b != kUnknownDim) {
-      value_error("{}: axis {} of {} and axis {} of {} differ in size", e.op.name, axes_a[i], e.x(0).type().str(),
-                  axes_b[i], e.x(1).type().str());
+      value_error("{}: axis {} of {} and axis {} of {} differ in size", e.op.name, axes_a[i],
+                  e.x(0).type().str(), axes_b[i], e.x(1).type().str());
     }
   }
 }
@@ -69,18 +73,21 @@ void expand_inner(Expansion& e) {
   e.result(tensordot(a, b, {a.rank() - 1}, {b.rank() - 1}));
 }
 
-// axes: n (the last n of the first with the first n of the second), or the list of both, one after the other.
+// axes: n (the last n of the first with the first n of the second), or the list of both, one after
+// the other.
 void expand_tensordot(Expansion& e) {
   const Attr::Ints& axes = e.attrs.ints("axes");
   std::vector<int64_t> a, b;
   if (axes.size() == 1) {
     int64_t n = axes[0];
     if (n < 0 || n > e.x(0).rank() || n > e.x(1).rank()) {
-      value_error("{}: {} axes cannot be paired for {} and {}", e.op.name, n, e.x(0).type().str(), e.x(1).type().str());
+      value_error("{}: {} axes cannot be paired for {} and {}", e.op.name, n, e.x(0).type().str(),
+                  e.x(1).type().str());
     }
     for (int64_t i = 0; i < n; ++i) a.push_back(e.x(0).rank() - n + i), b.push_back(i);
   } else {
-    if (axes.size() % 2) value_error("{}: 'axes' must be one number or as many for each operand", e.op.name);
+    if (axes.size() % 2)
+      value_error("{}: 'axes' must be one number or as many for each operand", e.op.name);
     size_t half = axes.size() / 2;
     a = positive_axes(e, {axes.begin(), axes.begin() + half}, 0);
     b = positive_axes(e, {axes.begin() + half, axes.end()}, 1);
@@ -92,7 +99,8 @@ void expand_tensordot(Expansion& e) {
 void expand_bias_add(Expansion& e) {
   need_rank(e, 1, 1);
   Value x = e.x(0), b = e.x(1);
-  if (x.rank() < 2) value_error("bias_add: 'input_x' must have at least 2 dims, got {}", x.type().str());
+  if (x.rank() < 2)
+    value_error("bias_add: 'input_x' must have at least 2 dims, got {}", x.type().str());
   int channel = e.attrs.string("data_format") == "NHWC" ? x.rank() - 1 : 1;
   int64_t have = x.shape()[channel], want = b.shape()[0];
   if (have != want && have != kUnknownDim && want != kUnknownDim) {
@@ -104,7 +112,8 @@ void expand_bias_add(Expansion& e) {
 
 }  // namespace
 
-Value tensordot(Value a, Value b, const std::vector<int64_t>& axes_a, const std::vector<int64_t>& axes_b) {
+Value tensordot(Value a, Value b, const std::vector<int64_t>& axes_a,
+                const std::vector<int64_t>& axes_b) {
   // A label per dim of a, then new ones for the dims of b that meet none of a's.
   Labelled left{"", a}, right{std::string(b.rank(), ' '), b};
   char next = 'a';
@@ -122,20 +131,23 @@ Value tensordot(Value a, Value b, const std::vector<int64_t>& axes_a, const std:
 
 constexpr OpDef kTensordot = check({
     .name = "tensor_dot",
-    .doc = "Sums products over paired axes. axes n pairs the last n dims of x1 with the first n of x2; otherwise it "
+    .doc = "Sums products over paired axes. axes n pairs the last n dims of x1 with the first n of "
+           "x2; otherwise it "
            "lists the axes of x1, then those of x2.",
     .in = {"x1: number", "x2: number"},
     .attr = {"axes: int[]"},
     .promote = Promote::kCommon,
     .shard = "none",
     .expand = expand_tensordot,
-    .cases = "x1[2, 3, 4]; x2[4, 3, 5]; axes = [2, 0] [1, 2, 1, 0] [-1, 0] | x1[2, 3, 4]; x2[3, 4, 2]; axes = 2 | x1[2]; "
+    .cases = "x1[2, 3, 4]; x2[4, 3, 5]; axes = [2, 0] [1, 2, 1, 0] [-1, 0] | x1[2, 3, 4]; x2[3, 4, "
+             "2]; axes = 2 | x1[2]; "
              "x2[3]; axes = 0; bad axes = 2",
 });
 
 constexpr OpDef kDot = check({
     .name = "dot",
-    .doc = "Sums over the last dim of the first operand and the last but one (the only one of a vector) of the second.",
+    .doc = "Sums over the last dim of the first operand and the last but one (the only one of a "
+           "vector) of the second.",
     .in = {"input: number", "other: number"},
     .promote = Promote::kCommon,
     .shard = "none",
@@ -157,7 +169,8 @@ constexpr OpDef kInner = check({
 
 constexpr OpDef kOuter = check({
     .name = "outer",
-    .doc = "All products of an element of one vector with one of the other: y[i, j] = input[i] vec2[j].",
+    .doc = "All products of an element of one vector with one of the other: y[i, j] = input[i] "
+           "vec2[j].",
     .in = {"input: number[m]", "vec2: number[n]"},
     .promote = Promote::kCommon,
     .shard = "none",
@@ -284,14 +297,15 @@ constexpr OpDef kBiasAdd = check({
     .promote = Promote::kCommon,
     .shard = "none",
     .expand = expand_bias_add,
-    .cases = "input_x[n, c] [n, c, h] [n, c, 2, h, 2]; bad input_x[2, 3] bias[2]; bad bias[2, 2] | input_x[n, h, c]; "
+    .cases = "input_x[n, c] [n, c, h] [n, c, 2, h, 2]; bad input_x[2, 3] bias[2]; bad bias[2, 2] | "
+             "input_x[n, h, c]; "
              "data_format = NHWC",
     .primitive = "BiasAdd(data_format)",
 });
 
 void register_product_forms() {
-  ir::register_ops({&kTensordot, &kDot, &kInner, &kOuter, &kMv, &kAddmm, &kAddmv, &kAddr, &kAddbmm, &kBaddbmm,
-                    &kBiasAdd});
+  ir::register_ops({&kTensordot, &kDot, &kInner, &kOuter, &kMv, &kAddmm, &kAddmv, &kAddr, &kAddbmm,
+                    &kBaddbmm, &kBiasAdd});
 }
 
 }  // namespace mycel::ops

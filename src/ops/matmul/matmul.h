@@ -1,5 +1,6 @@
-// The matmul room: matrix products and what is made of them. kBatchMatmul is the primitive that all the
-// others expand into; kDense is a primitive of its own so that its bias is added inside the product.
+// The matmul room: matrix products and what is made of them. kBatchMatmul is the primitive that all
+// the others expand into; kDense is a primitive of its own so that its bias is added inside the
+// product.
 #pragma once
 
 #include "ir/graph.h"
@@ -16,8 +17,8 @@ extern const OpDef kDense;        // x Wᵀ + b
 extern const OpDef kBiasAdd;      // attr data_format
 extern const OpDef kOuter, kMv, kTensordot, kDot, kInner;
 
-// Sums products over paired axes: the result has the free dims of `a`, then those of `b`. Axes are not
-// negative.
+// Sums products over paired axes: the result has the free dims of `a`, then those of `b`. Axes are
+// not negative.
 ir::Value tensordot(ir::Value a, ir::Value b, const std::vector<int64_t>& axes_a,
                     const std::vector<int64_t>& axes_b);
 

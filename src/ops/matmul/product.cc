@@ -11,8 +11,8 @@ using loops::Nest;
 using loops::Val;
 using loops::Var;
 
-constexpr int64_t kTile = 512;   // columns of one task when rows of b are added up
-constexpr int64_t kBlock = 64;   // columns of one task when dot products are formed
+constexpr int64_t kTile = 512;  // columns of one task when rows of b are added up
+constexpr int64_t kBlock = 64;  // columns of one task when dot products are formed
 constexpr int kUnroll = 4;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -47,7 +47,8 @@ void batch_offsets(const Numbers& s, Val index, Val* a, Val* b) {
 }
 
 // Row i of y over one tile of columns is a sum of rows of b: four rows of b per pass over the tile.
-void emit_rows(Nest& nest, Buf a, Buf b, Buf y, const Buf* bias, const Product& p, int64_t batches) {
+void emit_rows(Nest& nest, Buf a, Buf b, Buf y, const Buf* bias, const Product& p,
+               int64_t batches) {
   int64_t tiles = ceil_div(p.n, kTile);
   Numbers s = numbers_of(nest, p, tiles);
   nest.parallel(batches * tiles * p.m, std::min(p.n, kTile) * p.k, [&](Val task) {
@@ -68,7 +69,8 @@ void emit_rows(Nest& nest, Buf a, Buf b, Buf y, const Buf* bias, const Product& 
       for (int r = 0; r < rows; ++r) factor.push_back(nest.load(a, a0 + (k + r) * s.a_col));
       nest.loop(width, LoopKind::kVector, [&](Val j) {
         Val sum = nest.load(y, y0 + j);
-        for (int r = 0; r < rows; ++r) sum = sum + factor[r] * nest.load(b, b0 + (k + r) * s.b_row + j);
+        for (int r = 0; r < rows; ++r)
+          sum = sum + factor[r] * nest.load(b, b0 + (k + r) * s.b_row + j);
         nest.store(y, y0 + j, sum);
       });
     };
@@ -84,7 +86,8 @@ DType sum_dtype(DType t) { return narrow_float(t) ? DType::kFloat32 : t; }
 
 // Each element of y is a dot product; four columns share the loads of a. Sums live in registers, in
 // float32 for the 16-bit floats.
-void emit_dots(Nest& nest, Buf a, Buf b, Buf y, const Buf* bias, const Product& p, int64_t batches) {
+void emit_dots(Nest& nest, Buf a, Buf b, Buf y, const Buf* bias, const Product& p,
+               int64_t batches) {
   int64_t blocks = ceil_div(p.n, kBlock);
   Numbers s = numbers_of(nest, p, blocks);
   nest.parallel(batches * p.m * blocks, std::min(p.n, kBlock) * p.k, [&](Val task) {
@@ -120,7 +123,8 @@ void emit_dots(Nest& nest, Buf a, Buf b, Buf y, const Buf* bias, const Product& 
 // Joins neighbouring batch dims that both operands walk alike.
 void merge_batch(Product& p) {
   for (size_t d = p.batch.size(); d-- > 1;) {
-    if (p.a_batch[d - 1] != p.a_batch[d] * p.batch[d] || p.b_batch[d - 1] != p.b_batch[d] * p.batch[d]) {
+    if (p.a_batch[d - 1] != p.a_batch[d] * p.batch[d] ||
+        p.b_batch[d - 1] != p.b_batch[d] * p.batch[d]) {
       continue;
     }
     p.batch[d] *= p.batch[d - 1];

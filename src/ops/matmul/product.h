@@ -8,8 +8,8 @@
 
 namespace mycel::ops {
 
-// y[b, i, j] = Σ_k a[b, i, k] b[b, k, j] (+ bias[j]). Strides count elements; a batch stride of 0 repeats
-// the operand. The result is dense.
+// y[b, i, j] = Σ_k a[b, i, k] b[b, k, j] (+ bias[j]). Strides count elements; a batch stride of 0
+// repeats the operand. The result is dense.
 struct Product {
   std::vector<int64_t> batch, a_batch, b_batch;  // extents and strides, outermost first
   int64_t m = 1, n = 1, k = 1;
@@ -21,7 +21,7 @@ struct Product {
 Product product_of(const Shape& a, bool transpose_a, const Shape& b, bool transpose_b);
 
 // Emits the stages; `bias` is null or an operand of n elements.
-void emit_product(loops::Nest& nest, loops::Buf a, loops::Buf b, loops::Buf y, const loops::Buf* bias,
-                  const Product& p);
+void emit_product(loops::Nest& nest, loops::Buf a, loops::Buf b, loops::Buf y,
+                  const loops::Buf* bias, const Product& p);
 
 }  // namespace mycel::ops

@@ -1,10 +1,11 @@
 // Products of matrices: the primitive, NumPy's matmul over it, and the fully connected layer.
+#include "ops/matmul/product.h"
+
 #include "ir/adjoint.h"
 #include "ir/expansion.h"
 #include "ir/type_rule.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/matmul/matmul.h"
-#include "ops/matmul/product.h"
 #include "ops/matmul/rooms.h"
 #include "ops/shape/shape.h"
 
@@ -58,7 +59,8 @@ Value product(Value a, Value b, bool transpose_a, bool transpose_b) {
   return kBatchMatmul({a, b}, {transpose_a, transpose_b});
 }
 
-// All dims but the last in one, so that a weight shared by a batch gets its gradient in one product.
+// All dims but the last in one, so that a weight shared by a batch gets its gradient in one
+// product.
 Value rows_of(Value v) { return v.rank() == 2 ? v : kCollapseDims({v}, {0, -2}); }
 
 void batch_matmul_grad(Adjoint& g) {
@@ -127,7 +129,8 @@ void matmul_expand(Expansion& e) {
 
 constexpr OpDef kBatchMatmul = check({
     .name = "batch_matmul",
-    .doc = "Matrix products of the last two dims, y[…, i, j] = Σ_k a[…, i, k] b[…, k, j]; an operand may be "
+    .doc = "Matrix products of the last two dims, y[…, i, j] = Σ_k a[…, i, k] b[…, k, j]; an "
+           "operand may be "
            "given transposed, and batch dims broadcast.",
     .in = {"input_x: number", "mat2: number"},
     .attr = {"transpose_a: bool = False", "transpose_b: bool = False"},
@@ -136,10 +139,14 @@ constexpr OpDef kBatchMatmul = check({
     .shard = "... m k, ... k n -> ... m n : sum(k)",
     .grad = batch_matmul_grad,
     .loops = matmul_loops,
-    .cases = "input_x[b, m, k]; mat2[b, k, n] | input_x[b, k, m]; mat2[b, n, k]; transpose_a = True; transpose_b = "
-             "True | input_x[b, m, k]; mat2[n, k]; transpose_b = True | input_x[m, k]; mat2[b, k, n] [c, b, k, n] | "
-             "input_x[k, m]; mat2[2, 1, k, n]; transpose_a = True | input_x[b, 1, m, k]; mat2[3, k, n] | "
-             "input_x[17, 9]; mat2[9, 33] | input_x[2, 3]; mat2[3, 4]; bad input_x[2, 3] mat2[4, 5]; bad input_x[3] "
+    .cases = "input_x[b, m, k]; mat2[b, k, n] | input_x[b, k, m]; mat2[b, n, k]; transpose_a = "
+             "True; transpose_b = "
+             "True | input_x[b, m, k]; mat2[n, k]; transpose_b = True | input_x[m, k]; mat2[b, k, "
+             "n] [c, b, k, n] | "
+             "input_x[k, m]; mat2[2, 1, k, n]; transpose_a = True | input_x[b, 1, m, k]; mat2[3, "
+             "k, n] | "
+             "input_x[17, 9]; mat2[9, 33] | input_x[2, 3]; mat2[3, 4]; bad input_x[2, 3] mat2[4, "
+             "5]; bad input_x[3] "
              "mat2[3, 4]; bad input_x[2, 2, 3] mat2[3, 3, 4]",
     .onnx = "MatMul",
     .primitive = "BatchMatMul(transpose_a, transpose_b)",
@@ -149,7 +156,8 @@ constexpr OpDef kBatchMatmul = check({
 
 constexpr OpDef kMatmul = check({
     .name = "matmul",
-    .doc = "Matrix product by NumPy's rules: a 1-D operand is a row on the left and a column on the right, "
+    .doc = "Matrix product by NumPy's rules: a 1-D operand is a row on the left and a column on "
+           "the right, "
            "batch dims broadcast.",
     .in = {"input: number", "other: number"},
     .attr = {"transpose_a: bool = False", "transpose_b: bool = False"},
@@ -157,8 +165,10 @@ constexpr OpDef kMatmul = check({
     .type = matmul_type,
     .shard = "none",
     .expand = matmul_expand,
-    .cases = "input[m, k]; other[k, n]; at ([1, 2, 3], [4, 5, 6]) -> 32 | input[k]; other[k] | input[k]; other[b, k, n] | input[b, m, k]; other[k] | "
-             "input[k, m]; other[n, k]; transpose_a = True; transpose_b = True | input[k]; other[n, k]; transpose_b = "
+    .cases = "input[m, k]; other[k, n]; at ([1, 2, 3], [4, 5, 6]) -> 32 | input[k]; other[k] | "
+             "input[k]; other[b, k, n] | input[b, m, k]; other[k] | "
+             "input[k, m]; other[n, k]; transpose_a = True; transpose_b = True | input[k]; "
+             "other[n, k]; transpose_b = "
              "True; bad input[3] other[4, 5]; bad input[] other[2]",
     .onnx = "MatMul",
     .primitive = "MatMul(transpose_a, transpose_b)",
@@ -168,14 +178,16 @@ constexpr OpDef kMatmul = check({
 
 constexpr OpDef kDense = check({
     .name = "dense",
-    .doc = "Fully connected layer y = x Wᵀ + b with W stored as [out, in]; leading dims of x are a batch.",
+    .doc = "Fully connected layer y = x Wᵀ + b with W stored as [out, in]; leading dims of x are a "
+           "batch.",
     .in = {"input: number[n, i]", "weight: number[o, i]", "bias?: number[o]"},
     .promote = Promote::kCommon,
     .type = dense_type,
     .shard = "... i, o i, o -> ... o : sum(i)",
     .grad = dense_grad,
     .loops = dense_loops,
-    .cases = "input[n, i] [b, n, i] [i]; weight[o, i]; bias[o]; bad input[2, 3] weight[4, 5] bias[4]; bad input[2, 3] "
+    .cases = "input[n, i] [b, n, i] [i]; weight[o, i]; bias[o]; bad input[2, 3] weight[4, 5] "
+             "bias[4]; bad input[2, 3] "
              "weight[4, 3] bias[3]",
     .onnx = "Gemm",
 });

@@ -13,13 +13,17 @@ using loops::Var;
 
 DType compute_dtype(DType t) { return is_float(t) && size_of(t) == 2 ? DType::kFloat32 : t; }
 
-// Per-channel sums over x seen as [outer, channels, inner]. With inner dims a task owns a channel; with
-// channels last, rows are cut into chunks that each add up all channels at once, and the chunks are added
-// in a second stage.
+// Per-channel sums over x seen as [outer, channels, inner]. With inner dims a task owns a channel;
+// with channels last, rows are cut into chunks that each add up all channels at once, and the
+// chunks are added in a second stage.
 class ChannelSums {
  public:
   ChannelSums(Nest& nest, const BatchSizes& s, DType dtype)
-      : nest_(nest), s_(s), dtype_(dtype), outer(nest.number(s.outer)), channels(nest.number(s.channels)),
+      : nest_(nest),
+        s_(s),
+        dtype_(dtype),
+        outer(nest.number(s.outer)),
+        channels(nest.number(s.channels)),
         inner(nest.number(s.inner)) {
     chunk_ = std::max<int64_t>(64, (s.outer + 63) / 64);
     chunks_ = (s.outer + chunk_ - 1) / chunk_;
@@ -29,7 +33,8 @@ class ChannelSums {
   Val zero() const { return loops::constant(nest_, dtype_, 0.0); }
   Val elements() const { return cast(outer * inner, dtype_); }
 
-  // For each channel c, f(index in x, c, sums) gives the terms of `count` sums; done(c, totals) gets them.
+  // For each channel c, f(index in x, c, sums) gives the terms of `count` sums; done(c, totals)
+  // gets them.
   template <typename Terms, typename Done>
   void run(int count, Terms terms, Done done) {
     if (channel_last()) {
@@ -151,7 +156,8 @@ void emit_batch_norm_dx(Nest& nest, const BatchSizes& s, double epsilon, const N
   ChannelSums sums(nest, s, dtype);
   // dx = k0 dy + k1 (x - mean) + k2, per channel.
   int64_t size = std::max<int64_t>(s.channels, 1);
-  Buf k0 = nest.scratch(dtype, size), k1 = nest.scratch(dtype, size), k2 = nest.scratch(dtype, size);
+  Buf k0 = nest.scratch(dtype, size), k1 = nest.scratch(dtype, size),
+      k2 = nest.scratch(dtype, size);
   Val eps = nest.number(epsilon, dtype);
   auto get = [&](const Buf& buf, Val at) { return cast(nest.load(buf, at), dtype); };
   sums.run(

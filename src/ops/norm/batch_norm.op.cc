@@ -123,12 +123,13 @@ void expand_batch_norm_dx(Expansion& e) {
 // Statistics are given: one multiplication and one addition per element.
 void expand_batch_norm(Expansion& e) {
   Value x = e.x(0), mean = e.x(1), variance = e.x(2), weight = e.x(3), bias = e.x(4);
-  if (x.rank() < 2) value_error("batch_norm: 'input_x' needs at least 2 dims, got {}", x.type().str());
+  if (x.rank() < 2)
+    value_error("batch_norm: 'input_x' needs at least 2 dims, got {}", x.type().str());
   int axis = normalize_axis(e.attrs.integer("axis"), x.rank(), "batch_norm");
   for (int i = 1; i < 5; ++i) {
     if (e.x(i).rank() != 1 || differ(e.x(i).shape()[0], x.shape()[axis])) {
-      value_error("batch_norm: '{}' must have shape [{}], got {}", e.op.inputs[i].name, x.shape()[axis],
-                  e.x(i).type().str());
+      value_error("batch_norm: '{}' must have shape [{}], got {}", e.op.inputs[i].name,
+                  x.shape()[axis], e.x(i).type().str());
     }
   }
   if (e.attrs.boolean("training")) {
@@ -143,11 +144,13 @@ void expand_batch_norm_class(Expansion& e) {
   int axis = e.attrs.string("data_format") == "NHWC" ? -1 : 1;
   Value x = e.x(0), mean = e.x(3), variance = e.x(4);
   if (e.attrs.boolean("is_training")) {
-    std::vector<Value> y = all_results(kBatchNormTrain, {x, e.x(1), e.x(2)}, {e.attrs["epsilon"], axis});
+    std::vector<Value> y =
+        all_results(kBatchNormTrain, {x, e.x(1), e.x(2)}, {e.attrs["epsilon"], axis});
     e.result(y[0]);
     mean = y[1], variance = y[2];
   } else {
-    e.result(kBatchNorm({x, mean, variance, e.x(1), e.x(2)}, {false, 0.1, e.attrs["epsilon"], axis}));
+    e.result(
+        kBatchNorm({x, mean, variance, e.x(1), e.x(2)}, {false, 0.1, e.attrs["epsilon"], axis}));
   }
   for (int i = 0; i < 2; ++i) {
     e.result(mean);
@@ -159,7 +162,8 @@ void expand_batch_norm_class(Expansion& e) {
 
 constexpr OpDef kBatchNormTrain = check({
     .name = "batch_norm_train",
-    .doc = "y = (x - mean) / sqrt(variance + epsilon) scale + offset with the mean and (biased) variance of each channel "
+    .doc = "y = (x - mean) / sqrt(variance + epsilon) scale + offset with the mean and (biased) "
+           "variance of each channel "
            "over the batch, which are results too. `axis` is the channel's.",
     .in = {"x: float[n, c, h, w]", "scale: float[c]", "offset: float[c]"},
     .attr = {"epsilon: float = 1e-5", "axis: int = 1"},
@@ -168,52 +172,65 @@ constexpr OpDef kBatchNormTrain = check({
     .shard = "none",
     .grad = batch_norm_grad,
     .loops = batch_norm_loops,
-    .cases = "x[3, 2, 2, 3] [6, 2]; scale[2]; offset[2]; fd 1e-5; bad scale[3]; bad x[2] | x[3, 2, 3, 2]; scale[2]; "
-             "offset[2]; axis = -1 | x[130, 3]; scale[3]; offset[3]; axis = 1; skip grad: covered by the small cases; "
+    .cases = "x[3, 2, 2, 3] [6, 2]; scale[2]; offset[2]; fd 1e-5; bad scale[3]; bad x[2] | x[3, 2, "
+             "3, 2]; scale[2]; "
+             "offset[2]; axis = -1 | x[130, 3]; scale[3]; offset[3]; axis = 1; skip grad: covered "
+             "by the small cases; "
              "skip grad2: covered by the small cases",
 });
 
 constexpr OpDef kBatchNormTrainDx = check({
     .name = "batch_norm_train_dx",
-    .doc = "Gradients of batch_norm_train: with n = (x - mean) r and r = 1 / sqrt(variance + epsilon), dx = scale r (dy - "
+    .doc = "Gradients of batch_norm_train: with n = (x - mean) r and r = 1 / sqrt(variance + "
+           "epsilon), dx = scale r (dy - "
            "mean(dy) - n mean(dy n)), dscale = Σ dy n, doffset = Σ dy.",
-    .in = {"x: float[n, c, h, w]", "scale: float[c]", "mean: float[c]", "variance: float[c]", "dy: float[n, c, h, w]"},
+    .in = {"x: float[n, c, h, w]", "scale: float[c]", "mean: float[c]", "variance: float[c]",
+           "dy: float[n, c, h, w]"},
     .attr = {"epsilon: float = 1e-5", "axis: int = 1"},
     .out = {"dx", "dscale", "doffset"},
     .type = batch_norm_dx_type,
     .shard = "none",
     .loops = batch_norm_dx_loops,
     .expand = expand_batch_norm_dx,
-    .cases = "x[3, 2, 2, 3]; dy[3, 2, 2, 3]; c = 2; variance in (0.5, 2) | x[130, 3]; dy[130, 3]; c = 3; variance in (0.5, "
+    .cases = "x[3, 2, 2, 3]; dy[3, 2, 2, 3]; c = 2; variance in (0.5, 2) | x[130, 3]; dy[130, 3]; "
+             "c = 3; variance in (0.5, "
              "2)",
     .internal = true,
 });
 
 constexpr OpDef kBatchNorm = check({
     .name = "batch_norm",
-    .doc = "Batch normalisation with given statistics: y = (x - running_mean) / sqrt(running_var + eps) weight + bias; "
-           "with training, the statistics are those of the batch. momentum belongs to the caller that keeps the "
+    .doc = "Batch normalisation with given statistics: y = (x - running_mean) / sqrt(running_var + "
+           "eps) weight + bias; "
+           "with training, the statistics are those of the batch. momentum belongs to the caller "
+           "that keeps the "
            "running statistics.",
-    .in = {"input_x: float[n, c, h, w]", "running_mean: float[c]", "running_var: float[c]", "weight: float[c]",
-           "bias: float[c]"},
-    .attr = {"training: bool = False", "momentum: float = 0.1", "eps: float = 1e-5", "axis: int = 1"},
+    .in = {"input_x: float[n, c, h, w]", "running_mean: float[c]", "running_var: float[c]",
+           "weight: float[c]", "bias: float[c]"},
+    .attr = {"training: bool = False", "momentum: float = 0.1", "eps: float = 1e-5",
+             "axis: int = 1"},
     .shard = "none",
     .expand = expand_batch_norm,
-    .cases = "input_x[3, c, 2, 3] [4, c]; c = 2; running_var in (0.5, 2); training = False True; fd 1e-5; bad weight[3]",
+    .cases = "input_x[3, c, 2, 3] [4, c]; c = 2; running_var in (0.5, 2); training = False True; "
+             "fd 1e-5; bad weight[3]",
     .onnx = "BatchNormalization",
 });
 
 constexpr OpDef kBatchNormClass = check({
     .name = "batch_norm_class",
-    .doc = "Batch normalisation as the published class: y, then the mean and variance that were used, twice (of the batch "
-           "when is_training, otherwise as given). momentum belongs to the caller that keeps running statistics.",
-    .in = {"x: float[n, c, h, w]", "scale: float[c]", "offset: float[c]", "mean: float[c]", "variance: float[c]"},
+    .doc = "Batch normalisation as the published class: y, then the mean and variance that were "
+           "used, twice (of the batch "
+           "when is_training, otherwise as given). momentum belongs to the caller that keeps "
+           "running statistics.",
+    .in = {"x: float[n, c, h, w]", "scale: float[c]", "offset: float[c]", "mean: float[c]",
+           "variance: float[c]"},
     .attr = {"is_training: bool = False", "epsilon: float = 1e-5", "momentum: float = 0.1",
              "data_format: str(NCHW|NHWC) = NCHW"},
     .out = {"y", "batch_mean", "batch_variance", "saved_mean", "saved_variance"},
     .shard = "none",
     .expand = expand_batch_norm_class,
-    .cases = "x[3, 2, 2, 3] [4, 2]; c = 2; variance in (0.5, 2); is_training = False True; fd 1e-5; bad scale[3] | x[3, 2, 3, "
+    .cases = "x[3, 2, 2, 3] [4, 2]; c = 2; variance in (0.5, 2); is_training = False True; fd "
+             "1e-5; bad scale[3] | x[3, 2, 3, "
              "2]; c = 2; variance in (0.5, 2); data_format = NHWC; fd 1e-5",
     .primitive = "BatchNorm(is_training, epsilon, momentum, data_format)",
     .internal = true,

@@ -65,7 +65,8 @@ void emit_layer_norm(Nest& nest, const LayerSizes& s, double epsilon, const Norm
 
 void emit_layer_norm_dx(Nest& nest, const LayerSizes& s, double epsilon, const NormGradBufs& b) {
   DType dtype = compute_dtype(b.x.dtype);
-  // Rows of one chunk add up their share of the parameters' gradients; a second stage adds the chunks.
+  // Rows of one chunk add up their share of the parameters' gradients; a second stage adds the
+  // chunks.
   int64_t chunk = std::max<int64_t>(16, (s.rows + 63) / 64);
   int64_t chunks = (s.rows + chunk - 1) / chunk;
   Buf scale_part = nest.scratch(dtype, std::max<int64_t>(chunks * s.params, 1));

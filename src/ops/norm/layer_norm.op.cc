@@ -81,7 +81,8 @@ Attr::Ints range(int from, int to) {
 Value count_of(Adjoint& a, const Attr::Ints& axes) {
   const Shape& x = a.x_type(0).shape;
   int64_t n = 1;
-  for (int64_t d : axes) n = x[static_cast<int>(d)] == kUnknownDim || n < 0 ? -1 : n * x[static_cast<int>(d)];
+  for (int64_t d : axes)
+    n = x[static_cast<int>(d)] == kUnknownDim || n < 0 ? -1 : n * x[static_cast<int>(d)];
   if (n >= 0) return a.scalar(a.x_type(0).dtype, static_cast<double>(n));
   return kReduceSum({ones_of(a.x(0))}, {axes, true});
 }
@@ -92,7 +93,8 @@ void layer_norm_grad(Adjoint& a) {
   auto given = [&](size_t i) { return a.node().inputs.size() > i && a.node().inputs[i]; };
   if (a.has_dy(0)) {
     Value gamma = given(1) ? a.x(1) : Value();
-    std::vector<Value> d = all_results(kLayerNormDx, {a.x(0), gamma, a.y(1), a.y(2), a.dy(0)}, a.attrs().all());
+    std::vector<Value> d =
+        all_results(kLayerNormDx, {a.x(0), gamma, a.y(1), a.y(2), a.dy(0)}, a.attrs().all());
     a.dx(0) += d[0];
     if (given(1)) a.dx(1) += d[1];
     if (given(2)) a.dx(2) += d[2];
@@ -137,7 +139,8 @@ void expand_layer_norm_dx(Expansion& e) {
 
 constexpr OpDef kLayerNorm = check({
     .name = "layer_norm",
-    .doc = "y = (x - mean) / sqrt(variance + epsilon) gamma + beta with mean and (biased) variance over the dims from "
+    .doc = "y = (x - mean) / sqrt(variance + epsilon) gamma + beta with mean and (biased) variance "
+           "over the dims from "
            "begin_norm_axis on; gamma and beta have the shape of x from begin_params_axis on.",
     .in = {"input_x: float", "gamma?: float", "beta?: float"},
     .attr = {"begin_norm_axis: int = 1", "begin_params_axis: int = 1", "epsilon: float = 1e-7"},
@@ -146,16 +149,20 @@ constexpr OpDef kLayerNorm = check({
     .shard = "none",
     .grad = layer_norm_grad,
     .loops = layer_norm_loops,
-    .cases = "input_x[3, 8]; gamma[8]; beta[8]; begin_norm_axis = 1 -1; epsilon = 1e-5; fd 1e-5; bad gamma[3]; bad "
-             "begin_norm_axis = 2 | input_x[2, 3, 4]; gamma[3, 4]; beta[3, 4] | input_x[2, 3, 4]; gamma[4]; beta[4]; "
-             "begin_params_axis = 2 | input_x[2, 3, 4]; gamma[3, 4]; beta[3, 4]; begin_norm_axis = 2",
+    .cases =
+        "input_x[3, 8]; gamma[8]; beta[8]; begin_norm_axis = 1 -1; epsilon = 1e-5; fd 1e-5; bad "
+        "gamma[3]; bad "
+        "begin_norm_axis = 2 | input_x[2, 3, 4]; gamma[3, 4]; beta[3, 4] | input_x[2, 3, 4]; "
+        "gamma[4]; beta[4]; "
+        "begin_params_axis = 2 | input_x[2, 3, 4]; gamma[3, 4]; beta[3, 4]; begin_norm_axis = 2",
     .onnx = "LayerNormalization",
     .primitive = "LayerNorm(begin_norm_axis, begin_params_axis, epsilon)",
 });
 
 constexpr OpDef kLayerNormDx = check({
     .name = "layer_norm_dx",
-    .doc = "Gradients of layer_norm: with n = (x - mean) r, r = 1 / sqrt(variance + epsilon) and g = dy gamma, dx = r (g "
+    .doc = "Gradients of layer_norm: with n = (x - mean) r, r = 1 / sqrt(variance + epsilon) and g "
+           "= dy gamma, dx = r (g "
            "- mean(g) - n mean(g n)), dgamma = Σ dy n, dbeta = Σ dy.",
     .in = {"x: float", "gamma?: float", "mean: float", "variance: float", "dy: float"},
     .attr = {"begin_norm_axis: int = 1", "begin_params_axis: int = 1", "epsilon: float = 1e-7"},
@@ -164,7 +171,8 @@ constexpr OpDef kLayerNormDx = check({
     .shard = "none",
     .loops = layer_norm_dx_loops,
     .expand = expand_layer_norm_dx,
-    .cases = "x[3, 8]; gamma[8]; mean[3, 1]; variance[3, 1]; variance in (0.5, 2); dy[3, 8] | x[40, 3, 4]; gamma[4]; "
+    .cases = "x[3, 8]; gamma[8]; mean[3, 1]; variance[3, 1]; variance in (0.5, 2); dy[3, 8] | "
+             "x[40, 3, 4]; gamma[4]; "
              "mean[40, 1, 1]; variance[40, 1, 1]; dy[40, 3, 4]; begin_params_axis = 2",
     .internal = true,
 });

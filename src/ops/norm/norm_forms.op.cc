@@ -18,11 +18,13 @@ namespace {
 
 bool differ(int64_t a, int64_t b) { return a != b && a != kUnknownDim && b != kUnknownDim; }
 
-// Channels (dim 1) in `groups` groups that are normalised together with all positions; then weight and bias
-// per channel.
+// Channels (dim 1) in `groups` groups that are normalised together with all positions; then weight
+// and bias per channel.
 void normalise_groups(Expansion& e, int64_t groups, double eps) {
   Value x = e.x(0);
-  if (x.rank() < 2) value_error("{}: '{}' needs at least 2 dims, got {}", e.op.name, e.op.inputs[0].name, x.type().str());
+  if (x.rank() < 2)
+    value_error("{}: '{}' needs at least 2 dims, got {}", e.op.name, e.op.inputs[0].name,
+                x.type().str());
   int64_t channels = x.shape()[1];
   if (channels == kUnknownDim) value_error("{}: the number of channels must be known", e.op.name);
   if (groups < 1 || channels % groups != 0) {
@@ -30,15 +32,17 @@ void normalise_groups(Expansion& e, int64_t groups, double eps) {
   }
   for (int i : {1, 2}) {
     if (e.has(i) && (e.x(i).rank() != 1 || differ(e.x(i).shape()[0], channels))) {
-      value_error("{}: '{}' must have shape [{}], got {}", e.op.name, e.op.inputs[i].name, channels, e.x(i).type().str());
+      value_error("{}: '{}' must have shape [{}], got {}", e.op.name, e.op.inputs[i].name, channels,
+                  e.x(i).type().str());
     }
   }
   // [n, groups, the rest]: dims from 2 on are merged first, so that one of them may be unknown.
   Value rows = x.rank() > 3 ? kCollapseDims({x}, {2, -1}) : x;
   int64_t inner = rows.rank() > 2 ? rows.shape()[2] : 1;
   int64_t length = inner == kUnknownDim ? kUnknownDim : channels / groups * inner;
-  rows = kReshape({rows}, {Attr::Ints{x.shape()[0] == kUnknownDim && length != kUnknownDim ? -1 : x.shape()[0], groups,
-                                      length}});
+  rows = kReshape(
+      {rows}, {Attr::Ints{x.shape()[0] == kUnknownDim && length != kUnknownDim ? -1 : x.shape()[0],
+                          groups, length}});
   Value y = kReshapeLike({kLayerNorm({rows}, {2, 2, eps}), x});
   auto per_channel = [&](Value v) {
     for (int d = 2; d < x.rank(); ++d) v = kExpandDims({v}, {-1});
@@ -61,7 +65,8 @@ void expand_lrn(Expansion& e) {
   int64_t radius = e.attrs.integer("depth_radius");
   if (radius < 0) value_error("lrn: 'depth_radius' must not be negative, got {}", radius);
   Value squares = kExpandDims({kCollapseDims({x * x}, {2, 3})}, {1});  // [n, 1, c, h w]
-  Value sums = kAvgPool2d({squares}, {Attr::Ints{2 * radius + 1, 1}, Attr::Ints{1, 1}, Attr::Ints{radius, 0}, false, true, 1});
+  Value sums = kAvgPool2d({squares}, {Attr::Ints{2 * radius + 1, 1}, Attr::Ints{1, 1},
+                                      Attr::Ints{radius, 0}, false, true, 1});
   Value scale = kReshapeLike({sums, x}) * e.attrs.real("alpha") + e.attrs.real("bias");
   e.result(x * kPow({scale, number(scale, -e.attrs.real("beta"))}));
 }
@@ -70,20 +75,26 @@ void expand_lrn(Expansion& e) {
 
 constexpr OpDef kGroupNorm = check({
     .name = "group_norm",
-    .doc = "Normalises num_groups groups of channels of each sample to mean 0 and variance 1, then multiplies by weight "
+    .doc = "Normalises num_groups groups of channels of each sample to mean 0 and variance 1, then "
+           "multiplies by weight "
            "and adds bias per channel.",
     .in = {"input: float[n, c, h, w]", "weight?: float[c]", "bias?: float[c]"},
     .attr = {"num_groups: int = 1", "eps: float = 1e-5"},
     .shard = "none",
-    .expand = [](Expansion& e) { normalise_groups(e, e.attrs.integer("num_groups"), e.attrs.real("eps")); },
-    .cases = "input[2, 4, 3, 2] [2, 4, 5]; c = 4; num_groups = 1 2; fd 1e-5; bad num_groups = 3; bad weight[3] | input[2, "
+    .expand =
+        [](Expansion& e) {
+          normalise_groups(e, e.attrs.integer("num_groups"), e.attrs.real("eps"));
+        },
+    .cases = "input[2, 4, 3, 2] [2, 4, 5]; c = 4; num_groups = 1 2; fd 1e-5; bad num_groups = 3; "
+             "bad weight[3] | input[2, "
              "4]; c = 4; num_groups = 2; fd 1e-4",
     .onnx = "GroupNormalization",
 });
 
 constexpr OpDef kInstanceNorm = check({
     .name = "instance_norm",
-    .doc = "Normalises each channel of each sample over its positions, then multiplies by weight and adds bias.",
+    .doc = "Normalises each channel of each sample over its positions, then multiplies by weight "
+           "and adds bias.",
     .in = {"input: float[n, c, h, w]", "weight?: float[c]", "bias?: float[c]"},
     .attr = {"eps: float = 1e-5"},
     .shard = "none",
@@ -110,20 +121,20 @@ constexpr OpDef kRmsNorm = check({
 
 constexpr OpDef kLrn = check({
     .name = "lrn",
-    .doc = "Local response normalisation across channels: y = x / (bias + alpha Σ x²)^beta, the sum over depth_radius "
+    .doc = "Local response normalisation across channels: y = x / (bias + alpha Σ x²)^beta, the "
+           "sum over depth_radius "
            "channels on both sides.",
     .in = {"x: float[n, c, h, w]"},
     .attr = {"depth_radius: int = 5", "bias: float = 1", "alpha: float = 1", "beta: float = 0.5",
              "norm_region: str(ACROSS_CHANNELS) = ACROSS_CHANNELS"},
     .shard = "none",
     .expand = expand_lrn,
-    .cases = "x[2, 5, 2, 3]; depth_radius = 1 2 5; alpha = 0.5; beta = 0.75; bad x[2, 3]; bad depth_radius = -1",
+    .cases = "x[2, 5, 2, 3]; depth_radius = 1 2 5; alpha = 0.5; beta = 0.75; bad x[2, 3]; bad "
+             "depth_radius = -1",
     .onnx = "LRN",
     .primitive = "LRN(depth_radius, bias, alpha, beta, norm_region)",
 });
 
-void register_norm_forms() {
-  ir::register_ops({&kGroupNorm, &kInstanceNorm, &kRmsNorm, &kLrn});
-}
+void register_norm_forms() { ir::register_ops({&kGroupNorm, &kInstanceNorm, &kRmsNorm, &kLrn}); }
 
 }  // namespace mycel::ops

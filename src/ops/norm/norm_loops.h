@@ -1,14 +1,14 @@
-// Loop nests of layer and batch normalisation and of their first gradients. Statistics take two passes:
-// first the mean, then the mean of squared deviations, so that a large offset costs no accuracy. How sums
-// are cut depends on shapes alone.
+// Loop nests of layer and batch normalisation and of their first gradients. Statistics take two
+// passes: first the mean, then the mean of squared deviations, so that a large offset costs no
+// accuracy. How sums are cut depends on shapes alone.
 #pragma once
 
 #include "ir/loop_rule.h"
 
 namespace mycel::ops {
 
-// x as rows of `cols` elements that are normalised together. Parameters have `params` elements and repeat
-// along x in row-major order (usually params == cols).
+// x as rows of `cols` elements that are normalised together. Parameters have `params` elements and
+// repeat along x in row-major order (usually params == cols).
 struct LayerSizes {
   int64_t rows = 1, cols = 1, params = 1;
 };
@@ -27,13 +27,15 @@ struct NormGradBufs {
   loops::Buf mean, variance;
   loops::Buf dx, dscale, doffset;
 };
-void emit_layer_norm_dx(loops::Nest& nest, const LayerSizes& s, double epsilon, const NormGradBufs& b);
+void emit_layer_norm_dx(loops::Nest& nest, const LayerSizes& s, double epsilon,
+                        const NormGradBufs& b);
 
 // x as [outer, channels, inner]; one mean per channel.
 struct BatchSizes {
   int64_t outer = 1, channels = 1, inner = 1;
 };
 void emit_batch_norm(loops::Nest& nest, const BatchSizes& s, double epsilon, const NormBufs& b);
-void emit_batch_norm_dx(loops::Nest& nest, const BatchSizes& s, double epsilon, const NormGradBufs& b);
+void emit_batch_norm_dx(loops::Nest& nest, const BatchSizes& s, double epsilon,
+                        const NormGradBufs& b);
 
 }  // namespace mycel::ops

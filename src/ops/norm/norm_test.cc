@@ -1,7 +1,7 @@
 // Normalisation against its definition in double.
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "ir/op.h"
 #include "runtime/dispatch.h"
@@ -13,7 +13,8 @@ double get(const Tensor& t, int64_t i) { return element_as_double(t.raw(), t.dty
 
 Tensor wave(DType dtype, const Shape& shape, double offset) {
   Tensor t = Tensor::empty(dtype, shape);
-  for (int64_t i = 0; i < t.size(); ++i) set_element(t.mutable_raw(), dtype, i, offset + std::sin(1.7 * static_cast<double>(i)));
+  for (int64_t i = 0; i < t.size(); ++i)
+    set_element(t.mutable_raw(), dtype, i, offset + std::sin(1.7 * static_cast<double>(i)));
   return t;
 }
 
@@ -24,7 +25,8 @@ template <typename List>
 Moments moments(const Tensor& x, const List& at) {
   Moments m;
   for (int64_t i : at) m.mean += get(x, i) / static_cast<double>(at.size());
-  for (int64_t i : at) m.variance += std::pow(get(x, i) - m.mean, 2) / static_cast<double>(at.size());
+  for (int64_t i : at)
+    m.variance += std::pow(get(x, i) - m.mean, 2) / static_cast<double>(at.size());
   return m;
 }
 
@@ -33,7 +35,8 @@ TEST(Norm, BatchStatisticsAreThoseOfEachChannel) {
   for (bool last : {false, true}) {
     Shape shape = last ? Shape{200, 3} : Shape{5, 3, 8, 5};
     int64_t inner = last ? 1 : 40;
-    Tensor x = wave(DType::kFloat32, shape, 3), scale = wave(DType::kFloat32, {3}, 1), offset = wave(DType::kFloat32, {3}, 0);
+    Tensor x = wave(DType::kFloat32, shape, 3), scale = wave(DType::kFloat32, {3}, 1),
+           offset = wave(DType::kFloat32, {3}, 0);
     Tensor in[] = {x, scale, offset};
     Tensors y = runtime::call(ir::op_named("batch_norm_train"), in);
     for (int64_t c = 0; c < 3; ++c) {
@@ -45,7 +48,8 @@ TEST(Norm, BatchStatisticsAreThoseOfEachChannel) {
       EXPECT_NEAR(get(y[1], c), m.mean, 1e-5);
       EXPECT_NEAR(get(y[2], c), m.variance, 1e-5);
       for (int64_t i : at) {
-        double want = (get(x, i) - m.mean) / std::sqrt(m.variance + 1e-5) * get(scale, c) + get(offset, c);
+        double want =
+            (get(x, i) - m.mean) / std::sqrt(m.variance + 1e-5) * get(scale, c) + get(offset, c);
         ASSERT_NEAR(get(y[0], i), want, 1e-4);
       }
     }
@@ -60,7 +64,8 @@ TEST(Norm, LargeOffsetsKeepTheirAccuracy) {
     std::vector<int64_t> at;
     for (int64_t i = 0; i < 64; ++i) at.push_back(64 * r + i);
     Moments m = moments(x, at);
-    for (int64_t i : at) ASSERT_NEAR(get(y[0], i), (get(x, i) - m.mean) / std::sqrt(m.variance + 1e-7), 2e-3);
+    for (int64_t i : at)
+      ASSERT_NEAR(get(y[0], i), (get(x, i) - m.mean) / std::sqrt(m.variance + 1e-7), 2e-3);
   }
 }
 
@@ -76,7 +81,8 @@ TEST(Norm, LocalResponse) {
 
 TEST(Norm, GroupsOfOneChannelAreInstances) {
   Tensor x = wave(DType::kFloat64, {2, 4, 3, 5}, 0.5);
-  Tensor a = runtime::call1(ir::op_named("group_norm"), {x}, {4}), b = runtime::call1(ir::op_named("instance_norm"), {x});
+  Tensor a = runtime::call1(ir::op_named("group_norm"), {x}, {4}),
+         b = runtime::call1(ir::op_named("instance_norm"), {x});
   for (int64_t i = 0; i < x.size(); ++i) ASSERT_EQ(get(a, i), get(b, i));
   std::vector<int64_t> first;
   for (int64_t i = 0; i < 15; ++i) first.push_back(i);

@@ -1,7 +1,7 @@
 // The pool room: maxima and means over windows of 1 to 3 spatial dims, fixed or adaptive windows.
-// kMaxPoolGather(x, v) reads v where x has its window's first maximum, kMaxPoolScatter(x, u) writes there:
-// each is the other's transpose, so derivatives exist to every order. kAvgPoolDx is the transpose of the
-// mean. `layout` as in the conv room.
+// kMaxPoolGather(x, v) reads v where x has its window's first maximum, kMaxPoolScatter(x, u) writes
+// there: each is the other's transpose, so derivatives exist to every order. kAvgPoolDx is the
+// transpose of the mean. `layout` as in the conv room.
 #pragma once
 
 #include "ir/op_def.h"

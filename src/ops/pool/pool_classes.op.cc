@@ -1,4 +1,5 @@
-// The published class forms of pooling: `strides`, `pad_mode` and `data_format` instead of numbers of padding.
+// The published class forms of pooling: `strides`, `pad_mode` and `data_format` instead of numbers
+// of padding.
 #include "ir/expansion.h"
 #include "ops/pool/pool.h"
 #include "ops/pool/rooms.h"
@@ -20,14 +21,16 @@ const char* layout_of(const Expansion& e) {
 
 const char* pad_mode_of(const Expansion& e) {
   const std::string& mode = e.attrs.string("pad_mode");
-  return mode == "same" || mode == "SAME" ? "same" : mode == "pad" || mode == "PAD" ? "pad" : "valid";
+  return mode == "same" || mode == "SAME" ? "same"
+         : mode == "pad" || mode == "PAD" ? "pad"
+                                          : "valid";
 }
 
 }  // namespace
 
-#define MYCEL_CLASS_ATTRS                                                                           \
-  {"kernel_size: int[2] = 1", "strides: int[2] = 1", "pad_mode: str(valid|same|VALID|SAME) = valid", \
-   "data_format: str(NCHW|NHWC) = NCHW"}
+#define MYCEL_CLASS_ATTRS                            \
+  {"kernel_size: int[2] = 1", "strides: int[2] = 1", \
+   "pad_mode: str(valid|same|VALID|SAME) = valid", "data_format: str(NCHW|NHWC) = NCHW"}
 
 constexpr OpDef kMaxPoolClass = check({
     .name = "max_pool",
@@ -37,10 +40,11 @@ constexpr OpDef kMaxPoolClass = check({
     .shard = "none",
     .expand =
         [](Expansion& e) {
-          e.result(kMaxPool2d({e.x(0)}, {e.attrs["kernel_size"], e.attrs["strides"], Attr::Ints{0}, Attr::Ints{1, 1},
-                                         false, pad_mode_of(e), layout_of(e)}));
+          e.result(kMaxPool2d({e.x(0)}, {e.attrs["kernel_size"], e.attrs["strides"], Attr::Ints{0},
+                                         Attr::Ints{1, 1}, false, pad_mode_of(e), layout_of(e)}));
         },
-    .cases = "x[1, 2, 5, 6]; x in distinct(-9, 9); kernel_size = 2 [3, 2]; strides = 2; pad_mode = valid same VALID; bad "
+    .cases = "x[1, 2, 5, 6]; x in distinct(-9, 9); kernel_size = 2 [3, 2]; strides = 2; pad_mode = "
+             "valid same VALID; bad "
              "kernel_size = 0 | x[1, 5, 6, 2]; data_format = NHWC; kernel_size = 2",
     .primitive = "MaxPool(kernel_size, strides, pad_mode, data_format)",
     .internal = true,
@@ -54,10 +58,11 @@ constexpr OpDef kAvgPoolClass = check({
     .shard = "none",
     .expand =
         [](Expansion& e) {
-          e.result(kAvgPool2d({e.x(0)}, {e.attrs["kernel_size"], e.attrs["strides"], Attr::Ints{0}, false, false, 0,
-                                         pad_mode_of(e), layout_of(e)}));
+          e.result(kAvgPool2d({e.x(0)}, {e.attrs["kernel_size"], e.attrs["strides"], Attr::Ints{0},
+                                         false, false, 0, pad_mode_of(e), layout_of(e)}));
         },
-    .cases = "x[1, 2, 5, 6]; kernel_size = 2 [3, 2]; strides = 2; pad_mode = valid same; bad kernel_size = 0",
+    .cases = "x[1, 2, 5, 6]; kernel_size = 2 [3, 2]; strides = 2; pad_mode = valid same; bad "
+             "kernel_size = 0",
     .primitive = "AvgPool(kernel_size, strides, pad_mode, data_format)",
     .internal = true,
 });
@@ -72,10 +77,11 @@ constexpr OpDef kMaxPoolWithArgmaxClass = check({
     .expand =
         [](Expansion& e) {
           e.results = all_results(kMaxPoolWithArgmax, {e.x(0)},
-                                  {e.attrs["kernel_size"], e.attrs["strides"], Attr::Ints{0}, Attr::Ints{1, 1}, false,
-                                   pad_mode_of(e), layout_of(e)});
+                                  {e.attrs["kernel_size"], e.attrs["strides"], Attr::Ints{0},
+                                   Attr::Ints{1, 1}, false, pad_mode_of(e), layout_of(e)});
         },
-    .cases = "x[1, 2, 5, 6]; x in distinct(-9, 9); kernel_size = 2; strides = 2; pad_mode = valid same",
+    .cases =
+        "x[1, 2, 5, 6]; x in distinct(-9, 9); kernel_size = 2; strides = 2; pad_mode = valid same",
     .primitive = "MaxPoolWithArgmax(kernel_size, strides, pad_mode, data_format)",
     .internal = true,
 });
@@ -86,18 +92,21 @@ constexpr OpDef kMaxPoolWithArgmaxV2 = check({
     .name = "max_pool_with_argmax_v2",
     .doc = "max_pool_with_argmax over two dims with numbers of padding.",
     .in = {"x: real[n, c, h, w]"},
-    .attr = {"kernel_size: int[2]", "strides: int[2]? = None", "pads: int[2] = 0", "dilation: int[2] = 1",
-             "ceil_mode: bool = False", "argmax_type: dtype = int64"},
+    .attr = {"kernel_size: int[2]", "strides: int[2]? = None", "pads: int[2] = 0",
+             "dilation: int[2] = 1", "ceil_mode: bool = False", "argmax_type: dtype = int64"},
     .out = {"y", "index"},
     .shard = "none",
     .expand =
         [](Expansion& e) {
-          e.results = all_results(kMaxPoolWithArgmax, {e.x(0)},
-                                  {e.attrs["kernel_size"], e.attrs["strides"], e.attrs["pads"], e.attrs["dilation"],
-                                   e.attrs["ceil_mode"], "pad", "channel_first", e.attrs["argmax_type"]});
+          e.results = all_results(
+              kMaxPoolWithArgmax, {e.x(0)},
+              {e.attrs["kernel_size"], e.attrs["strides"], e.attrs["pads"], e.attrs["dilation"],
+               e.attrs["ceil_mode"], "pad", "channel_first", e.attrs["argmax_type"]});
         },
-    .cases = "x[1, 2, 5, 6]; x in distinct(-9, 9); kernel_size = 2 3; pads = 0 1; argmax_type = int64 int32",
-    .primitive = "MaxPoolWithArgmaxV2(kernel_size, strides, pads, dilation, ceil_mode, argmax_type)",
+    .cases = "x[1, 2, 5, 6]; x in distinct(-9, 9); kernel_size = 2 3; pads = 0 1; argmax_type = "
+             "int64 int32",
+    .primitive =
+        "MaxPoolWithArgmaxV2(kernel_size, strides, pads, dilation, ceil_mode, argmax_type)",
     .internal = true,
 });
 
@@ -105,18 +114,22 @@ constexpr OpDef kAvgPool3dClass = check({
     .name = "avg_pool3d_class",
     .doc = "avg_pool3d with pad_mode same, valid or pad.",
     .in = {"input: float[n, c, d, h, w]"},
-    .attr = {"kernel_size: int[3] = 1", "strides: int[3] = 1", "pad_mode: str(valid|same|pad|VALID|SAME|PAD) = valid",
-             "pad: int[] = 0", "ceil_mode: bool = False", "count_include_pad: bool = True",
+    .attr = {"kernel_size: int[3] = 1", "strides: int[3] = 1",
+             "pad_mode: str(valid|same|pad|VALID|SAME|PAD) = valid", "pad: int[] = 0",
+             "ceil_mode: bool = False", "count_include_pad: bool = True",
              "divisor_override: int = 0", "data_format: str(NCDHW) = NCDHW"},
     .shard = "none",
     .expand =
         [](Expansion& e) {
-          e.result(kAvgPool3d({e.x(0)}, {e.attrs["kernel_size"], e.attrs["strides"], e.attrs["pad"], e.attrs["ceil_mode"],
-                                         e.attrs["count_include_pad"], e.attrs["divisor_override"], pad_mode_of(e)}));
+          e.result(kAvgPool3d({e.x(0)}, {e.attrs["kernel_size"], e.attrs["strides"], e.attrs["pad"],
+                                         e.attrs["ceil_mode"], e.attrs["count_include_pad"],
+                                         e.attrs["divisor_override"], pad_mode_of(e)}));
         },
-    .cases = "input[1, 2, 4, 3, 4]; kernel_size = 2; strides = 2; pad_mode = valid same | input[1, 2, 4, 3, 4]; kernel_size "
+    .cases = "input[1, 2, 4, 3, 4]; kernel_size = 2; strides = 2; pad_mode = valid same | input[1, "
+             "2, 4, 3, 4]; kernel_size "
              "= 2; pad_mode = pad; pad = 1",
-    .primitive = "AvgPool3D(kernel_size, strides, pad_mode, pad, ceil_mode, count_include_pad, divisor_override, "
+    .primitive = "AvgPool3D(kernel_size, strides, pad_mode, pad, ceil_mode, count_include_pad, "
+                 "divisor_override, "
                  "data_format)",
     .internal = true,
 });
@@ -125,24 +138,27 @@ constexpr OpDef kMaxPool3dClass = check({
     .name = "max_pool3d_class",
     .doc = "max_pool3d with pad_mode SAME, VALID or PAD; pad_list is used by PAD alone.",
     .in = {"x: real[n, c, d, h, w]"},
-    .attr = {"kernel_size: int[3] = 1", "strides: int[3] = 1", "pad_mode: str(VALID|SAME|PAD|valid|same|pad) = VALID",
-             "pad_list: int[] = 0", "ceil_mode: bool? = None", "data_format: str(NCDHW) = NCDHW"},
+    .attr = {"kernel_size: int[3] = 1", "strides: int[3] = 1",
+             "pad_mode: str(VALID|SAME|PAD|valid|same|pad) = VALID", "pad_list: int[] = 0",
+             "ceil_mode: bool? = None", "data_format: str(NCDHW) = NCDHW"},
     .shard = "none",
     .expand =
         [](Expansion& e) {
           bool ceil_mode = !e.attrs["ceil_mode"].none() && e.attrs.boolean("ceil_mode");
-          e.result(kMaxPool3d({e.x(0)}, {e.attrs["kernel_size"], e.attrs["strides"], e.attrs["pad_list"],
-                                         Attr::Ints{1, 1, 1}, ceil_mode, pad_mode_of(e)}));
+          e.result(
+              kMaxPool3d({e.x(0)}, {e.attrs["kernel_size"], e.attrs["strides"], e.attrs["pad_list"],
+                                    Attr::Ints{1, 1, 1}, ceil_mode, pad_mode_of(e)}));
         },
-    .cases = "x[1, 2, 4, 3, 4]; x in distinct(-9, 9); kernel_size = 2; strides = 2; pad_mode = VALID SAME | x[1, 2, 4, 3, "
+    .cases = "x[1, 2, 4, 3, 4]; x in distinct(-9, 9); kernel_size = 2; strides = 2; pad_mode = "
+             "VALID SAME | x[1, 2, 4, 3, "
              "4]; kernel_size = 2; pad_mode = PAD; pad_list = 1; ceil_mode = True",
     .primitive = "MaxPool3D(kernel_size, strides, pad_mode, pad_list, ceil_mode, data_format)",
     .internal = true,
 });
 
 void register_pool_classes() {
-  ir::register_ops({&kMaxPoolClass, &kAvgPoolClass, &kMaxPoolWithArgmaxClass, &kMaxPoolWithArgmaxV2, &kAvgPool3dClass,
-                    &kMaxPool3dClass});
+  ir::register_ops({&kMaxPoolClass, &kAvgPoolClass, &kMaxPoolWithArgmaxClass, &kMaxPoolWithArgmaxV2,
+                    &kAvgPool3dClass, &kMaxPool3dClass});
 }
 
 }  // namespace mycel::ops

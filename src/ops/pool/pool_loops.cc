@@ -34,7 +34,8 @@ class Numbers {
     pad_begin = list(nest, g.pad_begin), pad_end = list(nest, g.pad_end);
     x_step = steps(nest, g.in), y_step = steps(nest, g.out);
     int64_t x_size = product(g.in), y_size = product(g.out);
-    x_channel = nest.number(g.channel_last ? 1 : x_size), y_channel = nest.number(g.channel_last ? 1 : y_size);
+    x_channel = nest.number(g.channel_last ? 1 : x_size),
+    y_channel = nest.number(g.channel_last ? 1 : y_size);
     x_batch = nest.number(x_size * g.channels), y_batch = nest.number(y_size * g.channels);
   }
 
@@ -115,14 +116,15 @@ Val lowest(Nest& nest, DType t) {
 
 DType loaded(DType t) { return is_float(t) && size_of(t) == 2 ? DType::kFloat32 : t; }
 
-// The first maximum of a window: its value, offset in x and position within the plane. An empty window
-// gives the lowest value at -1.
+// The first maximum of a window: its value, offset in x and position within the plane. An empty
+// window gives the lowest value at -1.
 struct Best {
   Var value, offset, flat;
 };
 
 Best find_best(Nest& nest, const Numbers& s, Buf x, const Val* at, Val x_plane) {
-  Best b{nest.var(lowest(nest, loaded(x.dtype))), nest.var(nest.index(-1)), nest.var(nest.index(-1))};
+  Best b{nest.var(lowest(nest, loaded(x.dtype))), nest.var(nest.index(-1)),
+         nest.var(nest.index(-1))};
   walk(nest, s, at, x_plane, LoopKind::kSequential, [&](Val offset, Val flat) {
     Val v = nest.load(x, offset), best = b.value;
     Val better = v > best || b.flat.get() < 0;
@@ -145,12 +147,13 @@ void each_output(Nest& nest, const PoolGeometry& g, const Numbers& s, F f) {
   }
   nest.parallel(g.batch * g.channels * product(g.out), 4 * cost, [&](Val task) {
     std::vector<Val> at = split(task, extent);
-    f(s.x_plane(at[0], at[1]), at.data() + 2, output_offset(s, at.data() + 2, s.y_plane(at[0], at[1])));
+    f(s.x_plane(at[0], at[1]), at.data() + 2,
+      output_offset(s, at.data() + 2, s.y_plane(at[0], at[1])));
   });
 }
 
-// Maxima of a whole output row at a time, so that the loop over the row is a vector loop. Along a row (of
-// positions, or of channels where they come last) the kernel position is fixed.
+// Maxima of a whole output row at a time, so that the loop over the row is a vector loop. Along a
+// row (of positions, or of channels where they come last) the kernel position is fixed.
 void emit_max_rows(Nest& nest, const PoolGeometry& g, Buf x, Buf y) {
   Numbers s(nest, g);
   int last = g.rank() - 1;
@@ -186,7 +189,8 @@ void emit_max_rows(Nest& nest, const PoolGeometry& g, Buf x, Buf y) {
           Val shift = k * s.dilation[last] - s.pad_begin[last];
           Val first = ceil_div(-shift, s.stride[last]);
           Val end = min(ceil_div(s.in[last] - shift, s.stride[last]), s.out[last]);
-          fold(offset + first * s.stride[last] + shift, max(end - first, 0), y0 + first, s.stride[last]);
+          fold(offset + first * s.stride[last] + shift, max(end - first, 0), y0 + first,
+               s.stride[last]);
         });
       }
     };
@@ -211,7 +215,8 @@ void emit_max_gather(Nest& nest, const PoolGeometry& g, Buf x, Buf v, Buf y) {
   each_output(nest, g, s, [&](Val plane, const Val* at, Val to) {
     Best b = find_best(nest, s, x, at, plane);
     nest.if_(
-        b.flat.get() < 0, [&] { nest.store(y, to, loops::constant(nest, loaded(y.dtype), int64_t{0})); },
+        b.flat.get() < 0,
+        [&] { nest.store(y, to, loops::constant(nest, loaded(y.dtype), int64_t{0})); },
         [&] { nest.store(y, to, nest.load(v, b.offset)); });
   });
 }
@@ -241,7 +246,8 @@ void emit_max_scatter(Nest& nest, const PoolGeometry& g, Buf x, Buf u, Buf dx) {
 namespace {
 
 // What the window at `at` is divided by, as a value of `dtype`.
-Val divisor_of(Nest& nest, const Numbers& s, const Divisor& divisor, Val fixed, const Val* at, DType dtype) {
+Val divisor_of(Nest& nest, const Numbers& s, const Divisor& divisor, Val fixed, const Val* at,
+               DType dtype) {
   if (divisor.fixed > 0) return cast(fixed, dtype);
   Val count = nest.index(1);
   for (int d = 0; d < s.rank; ++d) {
@@ -259,7 +265,8 @@ void emit_avg_pool(Nest& nest, const PoolGeometry& g, const Divisor& divisor, Bu
   DType dtype = loaded(x.dtype);
   each_output(nest, g, s, [&](Val plane, const Val* at, Val to) {
     Var sum = nest.var(loops::constant(nest, dtype, 0.0));
-    walk(nest, s, at, plane, LoopKind::kReduce, [&](Val offset, Val) { sum += nest.load(x, offset); });
+    walk(nest, s, at, plane, LoopKind::kReduce,
+         [&](Val offset, Val) { sum += nest.load(x, offset); });
     nest.store(y, to, sum.get() / divisor_of(nest, s, divisor, fixed, at, dtype));
   });
 }

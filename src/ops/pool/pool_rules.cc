@@ -25,13 +25,14 @@ Attr::Ints spatial_of(const Shape& s, bool channel_last) {
 
 void check_rank(const TypeRuleCtx& c, int rank) {
   if (c.shape(0).rank() == rank + 2) return;
-  c.fail("the operand must have {} dims: batch, channels and {} to pool over; it has {}", rank + 2, rank,
-         c.shape(0).rank());
+  c.fail("the operand must have {} dims: batch, channels and {} to pool over; it has {}", rank + 2,
+         rank, c.shape(0).rank());
 }
 
 // x's shape with other spatial sizes.
 Shape with_spatial(Shape x, const Attr::Ints& spatial, bool channel_last) {
-  for (size_t d = 0; d < spatial.size(); ++d) x.set(spatial_axis(static_cast<int>(d), channel_last), spatial[d]);
+  for (size_t d = 0; d < spatial.size(); ++d)
+    x.set(spatial_axis(static_cast<int>(d), channel_last), spatial[d]);
   return x;
 }
 
@@ -53,7 +54,8 @@ Shape adapted(const TypeRuleCtx& c, const Shape& x, Attr::Ints size, bool channe
   if (static_cast<int>(size.size()) != rank) c.fail("'output_size' must be {} numbers", rank);
   for (int d = 0; d < rank; ++d) {
     if (size[d] == -1) size[d] = x[spatial_axis(d, channel_last)];
-    if (size[d] < 1 && size[d] != kUnknownDim) c.fail("'output_size' must be positive, got {}", size[d]);
+    if (size[d] < 1 && size[d] != kUnknownDim)
+      c.fail("'output_size' must be positive, got {}", size[d]);
     if (x[spatial_axis(d, channel_last)] == 0) c.fail("a dim of size 0 cannot be pooled");
   }
   return with_spatial(x, size, channel_last);
@@ -64,7 +66,8 @@ bool is_adaptive(const AttrsView& a) { return a.ints("kernel_size").empty(); }
 // kMaxPoolGather and kMaxPoolScatter: the attributes of a max record, then output_size.
 Attrs pair_attrs(const Adjoint& a) {
   Attrs attrs;
-  for (const char* name : {"kernel_size", "stride", "padding", "dilation", "ceil_mode", "pad_mode", "layout"}) {
+  for (const char* name :
+       {"kernel_size", "stride", "padding", "dilation", "ceil_mode", "pad_mode", "layout"}) {
     attrs.push_back(a.attrs()[name]);
   }
   return attrs;
@@ -72,8 +75,8 @@ Attrs pair_attrs(const Adjoint& a) {
 
 // The same for an adaptive record.
 Attrs adaptive_pair_attrs(const Adjoint& a) {
-  return {Attr::Ints{}, Attr(), Attr::Ints{0}, Attr::Ints{}, false, "pad", a.attrs()["layout"],
-          a.attrs()["output_size"]};
+  return {Attr::Ints{}, Attr(), Attr::Ints{0},       Attr::Ints{},
+          false,        "pad",  a.attrs()["layout"], a.attrs()["output_size"]};
 }
 
 PoolGeometry geometry(const Shape& x, const Shape& y, const AttrsView& a, bool max) {
@@ -95,8 +98,8 @@ void max_pool_grad(Adjoint& a) {
 void max_pool_loops(LoopCtx& c) {
   bool argmax = c.op.outputs.size() == 2;
   loops::Buf index = argmax ? c.out(1) : loops::Buf{};
-  emit_max_pool(c.nest, geometry(c.in_type(0).shape, c.out_type().shape, c.attrs, true), c.in(0), c.out(),
-                argmax ? &index : nullptr);
+  emit_max_pool(c.nest, geometry(c.in_type(0).shape, c.out_type().shape, c.attrs, true), c.in(0),
+                c.out(), argmax ? &index : nullptr);
 }
 
 void max_pool_argmax_type(TypeRuleCtx& c) {
@@ -115,13 +118,11 @@ void max_gather_type(TypeRuleCtx& c) {
   c.result(c.dtype(1), y);
 }
 
-void max_gather_grad(Adjoint& a) {
-  a.dx(1) += kMaxPoolScatter({a.x(0), a.dy()}, a.attrs().all());
-}
+void max_gather_grad(Adjoint& a) { a.dx(1) += kMaxPoolScatter({a.x(0), a.dy()}, a.attrs().all()); }
 
 void max_gather_loops(LoopCtx& c) {
-  emit_max_gather(c.nest, geometry(c.in_type(0).shape, c.out_type().shape, c.attrs, true), c.in(0), c.in(1),
-                  c.out());
+  emit_max_gather(c.nest, geometry(c.in_type(0).shape, c.out_type().shape, c.attrs, true), c.in(0),
+                  c.in(1), c.out());
 }
 
 void max_scatter_type(TypeRuleCtx& c) {
@@ -130,18 +131,17 @@ void max_scatter_type(TypeRuleCtx& c) {
   c.result(c.dtype(1), c.shape(0));
 }
 
-void max_scatter_grad(Adjoint& a) {
-  a.dx(1) += kMaxPoolGather({a.x(0), a.dy()}, a.attrs().all());
-}
+void max_scatter_grad(Adjoint& a) { a.dx(1) += kMaxPoolGather({a.x(0), a.dy()}, a.attrs().all()); }
 
 void max_scatter_loops(LoopCtx& c) {
-  emit_max_scatter(c.nest, geometry(c.in_type(0).shape, c.in_type(1).shape, c.attrs, true), c.in(0), c.in(1),
-                   c.out());
+  emit_max_scatter(c.nest, geometry(c.in_type(0).shape, c.in_type(1).shape, c.attrs, true), c.in(0),
+                   c.in(1), c.out());
 }
 
 Divisor divisor_of(const AttrsView& a) {
   // Padding that pad_mode same adds is never counted.
-  return {a.boolean("count_include_pad") && a.string("pad_mode") != "same", a.integer("divisor_override")};
+  return {a.boolean("count_include_pad") && a.string("pad_mode") != "same",
+          a.integer("divisor_override")};
 }
 
 void avg_pool_type(TypeRuleCtx& c, int rank) {
@@ -167,8 +167,8 @@ void avg_pool_grad(Adjoint& a) {
 }
 
 void avg_pool_loops(LoopCtx& c) {
-  emit_avg_pool(c.nest, geometry(c.in_type(0).shape, c.out_type().shape, c.attrs, false), divisor_of(c.attrs),
-                c.in(0), c.out());
+  emit_avg_pool(c.nest, geometry(c.in_type(0).shape, c.out_type().shape, c.attrs, false),
+                divisor_of(c.attrs), c.in(0), c.out());
 }
 
 void avg_dx_type(TypeRuleCtx& c) {
@@ -178,28 +178,31 @@ void avg_dx_type(TypeRuleCtx& c) {
   if (size.none() || static_cast<int>(size.ints().size()) != c.shape(0).rank() - 2) {
     c.fail("'size' must be {} numbers, or the operand 'like' be given", c.shape(0).rank() - 2);
   }
-  c.result(c.dtype(0), with_spatial(c.shape(0), size.ints(), c.attrs.string("layout") == "channel_last"));
+  c.result(c.dtype(0),
+           with_spatial(c.shape(0), size.ints(), c.attrs.string("layout") == "channel_last"));
 }
 
 void avg_dx_grad(Adjoint& a) {
   int rank = a.y_type().shape.rank() - 2;
   if (is_adaptive(a.attrs())) {
-    const OpDef& op = rank == 1 ? kAdaptiveAvgPool1d : rank == 2 ? kAdaptiveAvgPool2d : kAdaptiveAvgPool3d;
+    const OpDef& op = rank == 1   ? kAdaptiveAvgPool1d
+                      : rank == 2 ? kAdaptiveAvgPool2d
+                                  : kAdaptiveAvgPool3d;
     a.dx(0) += op({a.dy()}, {a.attrs()["output_size"], a.attrs()["layout"]});
     return;
   }
   const OpDef& op = rank == 1 ? kAvgPool1d : rank == 2 ? kAvgPool2d : kAvgPool3d;
   Attrs attrs;
-  for (const char* name : {"kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override",
-                           "pad_mode", "layout"}) {
+  for (const char* name : {"kernel_size", "stride", "padding", "ceil_mode", "count_include_pad",
+                           "divisor_override", "pad_mode", "layout"}) {
     attrs.push_back(a.attrs()[name]);
   }
   a.dx(0) += op({a.dy()}, attrs);
 }
 
 void avg_dx_loops(LoopCtx& c) {
-  emit_avg_dx(c.nest, geometry(c.out_type().shape, c.in_type(0).shape, c.attrs, false), divisor_of(c.attrs),
-              c.in(0), c.out());
+  emit_avg_dx(c.nest, geometry(c.out_type().shape, c.in_type(0).shape, c.attrs, false),
+              divisor_of(c.attrs), c.in(0), c.out());
 }
 
 void adaptive_type(TypeRuleCtx& c, int rank) {
@@ -213,17 +216,21 @@ void adaptive_max_grad(Adjoint& a) {
 }
 
 void adaptive_max_loops(LoopCtx& c) {
-  emit_max_pool(c.nest, pool_geometry(c.in_type(0).shape, c.out_type().shape, adaptive_steps_of(c.attrs)), c.in(0),
-                c.out(), nullptr);
+  emit_max_pool(c.nest,
+                pool_geometry(c.in_type(0).shape, c.out_type().shape, adaptive_steps_of(c.attrs)),
+                c.in(0), c.out(), nullptr);
 }
 
 void adaptive_avg_grad(Adjoint& a) {
-  Attrs attrs = {Attr::Ints{}, Attr::Ints{}, Attr::Ints{0}, false, true, 0, "pad", a.attrs()["layout"]};
-  a.dx(0) += avg_dx(a, attrs, a.attrs()["output_size"], a.attrs().string("layout") == "channel_last");
+  Attrs attrs = {Attr::Ints{}, Attr::Ints{},       Attr::Ints{0}, false, true, 0,
+                 "pad",        a.attrs()["layout"]};
+  a.dx(0) +=
+      avg_dx(a, attrs, a.attrs()["output_size"], a.attrs().string("layout") == "channel_last");
 }
 
 void adaptive_avg_loops(LoopCtx& c) {
-  PoolGeometry g = pool_geometry(c.in_type(0).shape, c.out_type().shape, adaptive_steps_of(c.attrs));
+  PoolGeometry g =
+      pool_geometry(c.in_type(0).shape, c.out_type().shape, adaptive_steps_of(c.attrs));
   emit_avg_pool(c.nest, g, Divisor{}, c.in(0), c.out());
 }
 

@@ -1,8 +1,8 @@
 // Pooling records against plain loops written here.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include "ir/op.h"
 #include "runtime/dispatch.h"
@@ -16,7 +16,8 @@ using Ints = ir::Attr::Ints;
 Tensor scrambled(DType dtype, const Shape& shape) {
   Tensor t = Tensor::empty(dtype, shape);
   int64_t n = t.size();
-  for (int64_t i = 0; i < n; ++i) set_element(t.mutable_raw(), dtype, i, static_cast<double>(i * 7919 % n - n / 2));
+  for (int64_t i = 0; i < n; ++i)
+    set_element(t.mutable_raw(), dtype, i, static_cast<double>(i * 7919 % n - n / 2));
   return t;
 }
 
@@ -56,7 +57,8 @@ TEST(Pool, MaximaAndTheirPositions) {
   for (DType dtype : {DType::kFloat32, DType::kInt32}) {
     Tensor x = scrambled(dtype, shape);
     for (const Window& w : kWindows) {
-      Tensor y = runtime::call1(ir::op_named("max_pool2d"), {x}, {w.kernel, w.stride, w.padding, w.dilation, w.ceil_mode});
+      Tensor y = runtime::call1(ir::op_named("max_pool2d"), {x},
+                                {w.kernel, w.stride, w.padding, w.dilation, w.ceil_mode});
       Tensor in[] = {x};
       Tensors both = runtime::call(ir::op_named("max_pool_with_argmax"), in,
                                    {w.kernel, w.stride, w.padding, w.dilation, w.ceil_mode});
@@ -77,10 +79,14 @@ TEST(Pool, MaximaAndTheirPositions) {
 }
 
 TEST(Pool, NanWinsAndTiesGoToTheFirst) {
-  float nan = std::numeric_limits<float>::quiet_NaN(), low = -std::numeric_limits<float>::infinity();
-  Tensor x = Tensor::from(std::vector<float>{1, nan, 2, 2, low, low, 2, 1, low, low, 0, 0, low, low, -1, 0}, {1, 1, 4, 4});
+  float nan = std::numeric_limits<float>::quiet_NaN(),
+        low = -std::numeric_limits<float>::infinity();
+  Tensor x = Tensor::from(
+      std::vector<float>{1, nan, 2, 2, low, low, 2, 1, low, low, 0, 0, low, low, -1, 0},
+      {1, 1, 4, 4});
   Tensor in[] = {x};
-  Tensors y = runtime::call(ir::op_named("max_pool_with_argmax"), in, {Ints{2, 2}, ir::Attr(), Ints{0}, Ints{1, 1}});
+  Tensors y = runtime::call(ir::op_named("max_pool_with_argmax"), in,
+                            {Ints{2, 2}, ir::Attr(), Ints{0}, Ints{1, 1}});
   EXPECT_TRUE(std::isnan(get(y[0], 0)));
   EXPECT_EQ(get(y[1], 0), 1);
   EXPECT_EQ(get(y[1], 1), 2);  // 2 2 / 2 1
@@ -97,7 +103,8 @@ TEST(Pool, MeansAndTheirDivisors) {
   for (Window w : kWindows) {
     if (w.dilation[0] != 1) continue;
     for (bool count : {false, true}) {
-      Tensor y = runtime::call1(ir::op_named("avg_pool2d"), {x}, {w.kernel, w.stride, w.padding, w.ceil_mode, count});
+      Tensor y = runtime::call1(ir::op_named("avg_pool2d"), {x},
+                                {w.kernel, w.stride, w.padding, w.ceil_mode, count});
       int64_t oh = out_size(w, 0, 7), ow = out_size(w, 1, 6);
       ASSERT_EQ(y.shape(), (Shape{2, 3, oh, ow}));
       for (int64_t e = 0; e < y.size(); ++e) {
@@ -105,8 +112,10 @@ TEST(Pool, MeansAndTheirDivisors) {
         double sum = 0, valid = 0;
         each_position(w, i, j, 7, 6, [&](int64_t at) { sum += get(x, plane + at), valid += 1; });
         // Padding counts, what ceil mode reaches beyond it does not.
-        double rows = std::min(i * w.stride[0] + w.kernel[0], 7 + 2 * w.padding[0]) - i * w.stride[0];
-        double cols = std::min(j * w.stride[1] + w.kernel[1], 6 + 2 * w.padding[1]) - j * w.stride[1];
+        double rows =
+            std::min(i * w.stride[0] + w.kernel[0], 7 + 2 * w.padding[0]) - i * w.stride[0];
+        double cols =
+            std::min(j * w.stride[1] + w.kernel[1], 6 + 2 * w.padding[1]) - j * w.stride[1];
         ASSERT_NEAR(get(y, e), sum / (count ? rows * cols : valid), 1e-4);
       }
     }

@@ -36,15 +36,18 @@ PoolSteps adaptive_steps_of(const ir::AttrsView& attrs) {
 
 void check_pool_steps(const ir::TypeRuleCtx& c, const PoolSteps& s, int rank) {
   if (s.adaptive()) return;
-  if (static_cast<int>(s.kernel.size()) != rank || *std::min_element(s.kernel.begin(), s.kernel.end()) < 1) {
-    c.fail("'kernel_size' must be {} numbers of at least 1, got {}", rank, c.attrs["kernel_size"].str());
+  if (static_cast<int>(s.kernel.size()) != rank ||
+      *std::min_element(s.kernel.begin(), s.kernel.end()) < 1) {
+    c.fail("'kernel_size' must be {} numbers of at least 1, got {}", rank,
+           c.attrs["kernel_size"].str());
   }
   check_steps(c, s.steps, rank);
   for (int d = 0; d < rank; ++d) {
     Border b = border_of(s.steps, d, rank, kUnknownDim, s.kernel[d]);
     int64_t reach = s.steps.dilation[d] * (s.kernel[d] - 1) + 1;
     if (std::max(b.before, b.after) >= reach && b.before + b.after > 0) {
-      c.fail("the padding must be smaller than the window of {}, got {}", reach, c.attrs["padding"].str());
+      c.fail("the padding must be smaller than the window of {}, got {}", reach,
+             c.attrs["padding"].str());
     }
   }
 }

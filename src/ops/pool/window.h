@@ -10,8 +10,8 @@
 
 namespace mycel::ops {
 
-// The attributes of a pooling record. An empty kernel means adaptive windows: output o of n over `in`
-// positions covers [floor(o in / n), ceil((o + 1) in / n)).
+// The attributes of a pooling record. An empty kernel means adaptive windows: output o of n over
+// `in` positions covers [floor(o in / n), ceil((o + 1) in / n)).
 struct PoolSteps {
   std::vector<int64_t> kernel;
   ConvSteps steps;  // stride, dilation, padding
@@ -24,8 +24,8 @@ PoolSteps avg_steps_of(const ir::AttrsView& attrs);
 PoolSteps adaptive_steps_of(const ir::AttrsView& attrs);
 void check_pool_steps(const ir::TypeRuleCtx& c, const PoolSteps& s, int rank);
 
-// Output positions of one spatial dim. In ceil mode the last window may reach beyond the padded input but
-// must start inside the input or the padding before it.
+// Output positions of one spatial dim. In ceil mode the last window may reach beyond the padded
+// input but must start inside the input or the padding before it.
 int64_t pool_out(const PoolSteps& s, int dim, int rank, int64_t in);
 
 struct PoolGeometry {

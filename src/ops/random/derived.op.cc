@@ -26,9 +26,11 @@ Value uniform(Expansion& e, const Attr& shape, DType dtype, double low = 0, doub
 // The inverse of the cumulative distribution between its values at the two bounds.
 void expand_truncated_normal(Expansion& e) {
   double low = e.attrs.real("low"), high = e.attrs.real("high");
-  if (!(low < high)) value_error("keyed_truncated_normal: low must be below high, got {} and {}", low, high);
+  if (!(low < high))
+    value_error("keyed_truncated_normal: low must be below high, got {} and {}", low, high);
   DType d = e.attrs.dtype("dtype"), compute = d == DType::kFloat64 ? d : DType::kFloat32;
-  Value u = uniform(e, e.attrs["shape"], compute, std::erf(low / std::numbers::sqrt2), std::erf(high / std::numbers::sqrt2));
+  Value u = uniform(e, e.attrs["shape"], compute, std::erf(low / std::numbers::sqrt2),
+                    std::erf(high / std::numbers::sqrt2));
   Value z = kErfinv({u}) * std::numbers::sqrt2;
   // Rounding must not leave the bounds.
   z = where(less(z, low), low, where(greater(z, high), high, z));
@@ -39,7 +41,8 @@ void expand_bernoulli(Expansion& e) {
   Value p = e.x(1);
   DType d = p.dtype() == DType::kFloat64 ? p.dtype() : DType::kFloat32;
   const Attr& shape = e.attrs["shape"];
-  if (shape.none() && !p.shape().known()) value_error("keyed_bernoulli: give a shape, as that of p is not known yet");
+  if (shape.none() && !p.shape().known())
+    value_error("keyed_bernoulli: give a shape, as that of p is not known yet");
   e.result(kLess({uniform(e, shape.none() ? Attr(p.shape()) : shape, d), cast_to(p, d)}));
 }
 
@@ -70,11 +73,14 @@ Ints with_samples(const Shape& s, int64_t n) {
 Value drawn(Expansion& e, Value p, int64_t n, bool replacement) {
   if (p.rank() < 1) value_error("{}: probabilities need a dim, got {}", e.op.name, p.type().str());
   if (n < 1) value_error("{}: the number of samples must be 1 or more, got {}", e.op.name, n);
-  if (!p.shape().known()) value_error("{}: the shape must be known, got {}", e.op.name, p.type().str());
+  if (!p.shape().known())
+    value_error("{}: the shape must be known, got {}", e.op.name, p.type().str());
   p = cast_to(p, DType::kFloat64);
   int64_t classes = p.shape()[-1];
   if (!replacement) {
-    if (n > classes) value_error("{}: {} samples cannot be drawn from {} classes without replacement", e.op.name, n, classes);
+    if (n > classes)
+      value_error("{}: {} samples cannot be drawn from {} classes without replacement", e.op.name,
+                  n, classes);
     Value noise = -kLog({exponential(e, Attr(p.shape()), DType::kFloat64)});
     return all_results(kTopkAlong, {kLog({p}) + noise}, {n})[1];
   }
@@ -82,11 +88,13 @@ Value drawn(Expansion& e, Value p, int64_t n, bool replacement) {
   Value total = sliced(sums, p.rank() - 1, classes - 1, 1);
   Value u = uniform(e, with_samples(p.shape(), n), DType::kFloat64) * total;
   Value place = kSearchsorted({sums, u}, {false, true});
-  return where(greater(place, static_cast<double>(classes - 1)), static_cast<double>(classes - 1), place);
+  return where(greater(place, static_cast<double>(classes - 1)), static_cast<double>(classes - 1),
+               place);
 }
 
 void expand_multinomial(Expansion& e) {
-  e.result(cast_to(drawn(e, e.x(1), e.attrs.integer("num_samples"), e.attrs.boolean("replacement")), e.attrs.dtype("dtype")));
+  e.result(cast_to(drawn(e, e.x(1), e.attrs.integer("num_samples"), e.attrs.boolean("replacement")),
+                   e.attrs.dtype("dtype")));
 }
 
 void expand_categorical(Expansion& e) {
@@ -94,7 +102,8 @@ void expand_categorical(Expansion& e) {
   e.result(cast_to(drawn(e, p, e.attrs.integer("num_samples"), true), e.attrs.dtype("dtype")));
 }
 
-// The order of 64-bit words: all orders are equally likely but for ties, of which n numbers have n² / 2^65.
+// The order of 64-bit words: all orders are equally likely but for ties, of which n numbers have n²
+// / 2^65.
 Value permutation(Expansion& e, int64_t n) {
   return all_results(kSort, {kRandomBits({e.x(0)}, {Ints{n}, DType::kUInt64})}, {0})[1];
 }
@@ -108,22 +117,24 @@ void expand_permutation(Expansion& e) {
 void expand_shuffle(Expansion& e) {
   Value x = e.x(1);
   if (x.rank() == 0) value_error("keyed_shuffle: the operand needs a dim");
-  if (x.shape()[0] == kUnknownDim) value_error("keyed_shuffle: the size of the first dim must be known");
+  if (x.shape()[0] == kUnknownDim)
+    value_error("keyed_shuffle: the size of the first dim must be known");
   e.result(kGather({x, permutation(e, x.shape()[0])}, {0}));
 }
 
 }  // namespace
 
-#define KEY_CLAUSES                                                                                             \
-  "key[2]; key dtypes uint32; key in ints(0, 4000000000); skip zero_size: a key has two words; skip scalar: a " \
+#define KEY_CLAUSES                                                                              \
+  "key[2]; key dtypes uint32; key in ints(0, 4000000000); skip zero_size: a key has two words; " \
+  "skip scalar: a "                                                                              \
   "key has two words; "
 
 constexpr OpDef kRandomTruncatedNormal = check({
     .name = "keyed_truncated_normal",
     .doc = "mean + stddev · z, z standard normal restricted to [low, high].",
     .in = {"key: int[2]"},
-    .attr = {"shape: int[]", "dtype: dtype = float32", "mean: float = 0", "stddev: float = 1", "low: float = -2",
-             "high: float = 2"},
+    .attr = {"shape: int[]", "dtype: dtype = float32", "mean: float = 0", "stddev: float = 1",
+             "low: float = -2", "high: float = 2"},
     .shard = "none",
     .expand = expand_truncated_normal,
     .cases = KEY_CLAUSES "shape = [] [7]; dtype = float32 float64 float16; bad low = 3.0",
@@ -149,7 +160,8 @@ constexpr OpDef kRandomExponential = check({
     .in = {"key: int[2]"},
     .attr = {"shape: int[]", "dtype: dtype = float32"},
     .shard = "none",
-    .expand = [](Expansion& e) {
+    .expand =
+        [](Expansion& e) {
           DType d = e.attrs.dtype("dtype");
           e.result(cast_to(exponential(e, e.attrs["shape"], d), d));
         },
@@ -164,9 +176,11 @@ constexpr OpDef kRandomGumbel = check({
     .in = {"key: int[2]"},
     .attr = {"shape: int[]", "dtype: dtype = float32"},
     .shard = "none",
-    .expand = [](Expansion& e) {
+    .expand =
+        [](Expansion& e) {
           DType d = e.attrs.dtype("dtype"), compute = d == DType::kFloat64 ? d : DType::kFloat32;
-          double least = compute == DType::kFloat64 ? 0x1p-54 : 0x1p-25;  // an exponential number may be 0
+          double least =
+              compute == DType::kFloat64 ? 0x1p-54 : 0x1p-25;  // an exponential number may be 0
           Value x = exponential(e, e.attrs["shape"], compute);
           e.result(cast_to(-kLog({where(less(x, least), least, x)}), d));
         },
@@ -189,12 +203,14 @@ constexpr OpDef kRandomLaplace = check({
 
 constexpr OpDef kRandomMultinomial = check({
     .name = "keyed_multinomial",
-    .doc = "Indices drawn with probabilities proportional to p along its last dim, with or without replacement.",
+    .doc = "Indices drawn with probabilities proportional to p along its last dim, with or without "
+           "replacement.",
     .in = {"key: int[2]", "p: float"},
     .attr = {"num_samples: int", "replacement: bool = True", "dtype: dtype = int32"},
     .shard = "none",
     .expand = expand_multinomial,
-    .cases = KEY_CLAUSES "p[2, 5] [5]; p in (0.1, 1); num_samples = 1 4; replacement = True False; bad num_samples = 0",
+    .cases = KEY_CLAUSES
+    "p[2, 5] [5]; p in (0.1, 1); num_samples = 1 4; replacement = True False; bad num_samples = 0",
     .random = true,
     .internal = true,
 });

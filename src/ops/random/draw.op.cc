@@ -46,11 +46,14 @@ void float_type(TypeRuleCtx& c) {
 void bits_type(TypeRuleCtx& c) {
   need_key(c, 0);
   DType d = c.attrs.dtype("dtype");
-  if (d != DType::kUInt32 && d != DType::kUInt64) c.fail_type("dtype must be uint32 or uint64, got {}", name_of(d));
+  if (d != DType::kUInt32 && d != DType::kUInt64)
+    c.fail_type("dtype must be uint32 or uint64, got {}", name_of(d));
   c.result(d, asked_shape(c));
 }
 
-Val both_words(Val high, Val low) { return cast(high, DType::kUInt64) << 32 | cast(low, DType::kUInt64); }
+Val both_words(Val high, Val low) {
+  return cast(high, DType::kUInt64) << 32 | cast(low, DType::kUInt64);
+}
 
 void bits_loops(LoopCtx& c) {
   if (c.out_type().dtype == DType::kUInt32) {
@@ -63,8 +66,8 @@ void bits_loops(LoopCtx& c) {
   });
 }
 
-// Uniform values as the result's dtype can hold them below 1: the 16-bit floats take fewer bits, so that
-// storing never rounds up to 1.
+// Uniform values as the result's dtype can hold them below 1: the 16-bit floats take fewer bits, so
+// that storing never rounds up to 1.
 Val short_unit(Val word, DType d) {
   int bits = d == DType::kFloat16 ? 11 : d == DType::kBFloat16 ? 8 : 24;
   return cast(word >> (32 - bits), DType::kFloat32) * std::ldexp(1.0, -bits);
@@ -74,7 +77,8 @@ void uniform_loops(LoopCtx& c) {
   DType d = c.out_type().dtype;
   double low = c.attrs.real("low"), high = c.attrs.real("high");
   DType compute = d == DType::kFloat64 ? d : DType::kFloat32;
-  Val from = c.nest.number(low, compute), span = c.nest.number(high - low, compute), to = c.nest.number(high, compute);
+  Val from = c.nest.number(low, compute), span = c.nest.number(high - low, compute),
+      to = c.nest.number(high, compute);
   auto placed = [&](Val u) {
     Val v = from + u * span;
     return select(v < to, v, from);  // rounding may reach the open end
@@ -100,7 +104,8 @@ void uniform_loops(LoopCtx& c) {
 void normal_loops(LoopCtx& c) {
   bool wide = c.out_type().dtype == DType::kFloat64;
   DType compute = wide ? DType::kFloat64 : DType::kFloat32;
-  Val mean = c.nest.number(c.attrs.real("mean"), compute), deviation = c.nest.number(c.attrs.real("stddev"), compute);
+  Val mean = c.nest.number(c.attrs.real("mean"), compute),
+      deviation = c.nest.number(c.attrs.real("stddev"), compute);
   fill_random(c, c.in(0), wide ? 2 : 4, [&](const Val* w, Val* v) {
     if (wide) {
       box_muller(1.0 - unit_double(w[0], w[1]), unit_double(w[2], w[3]), &v[0], &v[1]);
@@ -119,18 +124,21 @@ void int_type(TypeRuleCtx& c) {
   DType d = c.attrs.dtype("dtype");
   if (!is_int(d)) c.fail_type("dtype must be an integer type, got {}", name_of(d));
   if (c.attrs.integer("low") >= c.attrs.integer("high")) {
-    c.fail("low must be below high, got {} and {}", c.attrs.integer("low"), c.attrs.integer("high"));
+    c.fail("low must be below high, got {} and {}", c.attrs.integer("low"),
+           c.attrs.integer("high"));
   }
   c.result(d, asked_shape(c));
 }
 
 // 64 bits modulo the number of values: no value is preferred by more than 2^-64 times that number.
 void int_loops(LoopCtx& c) {
-  uint64_t low = static_cast<uint64_t>(c.attrs.integer("low")), high = static_cast<uint64_t>(c.attrs.integer("high"));
+  uint64_t low = static_cast<uint64_t>(c.attrs.integer("low")),
+           high = static_cast<uint64_t>(c.attrs.integer("high"));
   Val count = cast(c.nest.number(static_cast<int64_t>(high - low)), DType::kUInt64);
   Val from = c.nest.number(c.attrs.integer("low"));
   fill_random(c, c.in(0), 2, [&](const Val* w, Val* v) {
-    for (int l = 0; l < 2; ++l) v[l] = from + cast(both_words(w[2 * l], w[2 * l + 1]) % count, DType::kInt64);
+    for (int l = 0; l < 2; ++l)
+      v[l] = from + cast(both_words(w[2 * l], w[2 * l + 1]) % count, DType::kInt64);
   });
 }
 
@@ -142,8 +150,8 @@ void like_parameter(TypeRuleCtx& c) {
 // Uniform in (0, 1), never an end.
 Val open_unit(Val high, Val low) { return unit_double(high, low) + 0x1p-54; }
 
-// Marsaglia and Tsang, "A simple method for generating gamma variables" (2000), by rejection. For alpha
-// below 1: gamma(alpha + 1) · u^(1 / alpha). In double precision throughout.
+// Marsaglia and Tsang, "A simple method for generating gamma variables" (2000), by rejection. For
+// alpha below 1: gamma(alpha + 1) · u^(1 / alpha). In double precision throughout.
 void gamma_loops(LoopCtx& c) {
   Nest& nest = c.nest;
   nest.parallel(c.out_type().shape.size(), 400, [&](Val i) {
@@ -158,10 +166,12 @@ void gamma_loops(LoopCtx& c) {
                       key_block(nest, c.in(0), i, attempt.get(), w);
                       key_block(nest, c.in(0), i, attempt.get() + 1, more);
                       box_muller(open_unit(w[0], w[1]), unit_double(w[2], w[3]), &z, &unused);
-                      Val root = 1.0 + s * z, v = root * root * root, u = open_unit(more[0], more[1]);
+                      Val root = 1.0 + s * z, v = root * root * root,
+                          u = open_unit(more[0], more[1]);
                       Val safe = select(v > 0.0, v, 1.0);
                       Val good = v > 0.0 && log(u) < 0.5 * z * z + d - d * v + d * log(safe);
-                      Val scale = select(small, exp(log(open_unit(more[2], more[3])) / alpha), constant(alpha, 1.0));
+                      Val scale = select(small, exp(log(open_unit(more[2], more[3])) / alpha),
+                                         constant(alpha, 1.0));
                       result.set(select(good, d * v * scale, result.get()));
                       open.set(!good);
                       attempt.set(attempt.get() + 2);
@@ -171,16 +181,19 @@ void gamma_loops(LoopCtx& c) {
 }
 
 // Rates below 10: how many uniforms multiply to at least exp(-rate) (Knuth). From 10 on: Hörmann's
-// transformed rejection PTRS ("The transformed rejection method for generating Poisson random variables",
-// 1993).
+// transformed rejection PTRS ("The transformed rejection method for generating Poisson random
+// variables", 1993).
 void poisson_loops(LoopCtx& c) {
   Nest& nest = c.nest;
   nest.parallel(c.out_type().shape.size(), 400, [&](Val i) {
     Val rate = cast(nest.load(c.in(1), i), DType::kFloat64);
-    Val valid = rate >= 0.0 && isfinite(rate), few = rate < 10.0, safe = select(valid && !few, rate, 10.0);
-    Val b = 0.931 + 2.53 * sqrt(safe), a = -0.059 + 0.02483 * b, inverse = 1.1239 + 1.1328 / (b - 3.4);
+    Val valid = rate >= 0.0 && isfinite(rate), few = rate < 10.0,
+        safe = select(valid && !few, rate, 10.0);
+    Val b = 0.931 + 2.53 * sqrt(safe), a = -0.059 + 0.02483 * b,
+        inverse = 1.1239 + 1.1328 / (b - 3.4);
     Val limit = exp(-rate), ratio = 0.9277 - 3.6224 / (b - 2.0);
-    Var attempt = nest.var(nest.index(0)), open = nest.var(valid), product = nest.var(constant(rate, 1.0));
+    Var attempt = nest.var(nest.index(0)), open = nest.var(valid),
+        product = nest.var(constant(rate, 1.0));
     Var count = nest.var(select(valid, rate * 0.0, constant(rate, std::nan(""))));
     nest.loop_while([&] { return open.get(); },
                     [&] {
@@ -190,10 +203,13 @@ void poisson_loops(LoopCtx& c) {
                       Val times = product.get() * u, more = times > limit;
                       Val centred = u - 0.5, side = 0.5 - abs(centred);
                       Val k = floor((2.0 * a / side + b) * centred + safe + 0.43);
-                      Val quick = side >= 0.07 && v <= ratio, out = k < 0.0 || (side < 0.013 && v > side);
-                      Val slow = log(v * inverse / (a / (side * side) + b)) <= k * log(safe) - safe - lgamma(select(out, k * 0.0, k) + 1.0);
+                      Val quick = side >= 0.07 && v <= ratio,
+                          out = k < 0.0 || (side < 0.013 && v > side);
+                      Val slow = log(v * inverse / (a / (side * side) + b)) <=
+                                 k * log(safe) - safe - lgamma(select(out, k * 0.0, k) + 1.0);
                       Val good = quick || (!out && slow);
-                      count.set(select(few, select(more, count.get() + 1.0, count.get()), select(good, k, count.get())));
+                      count.set(select(few, select(more, count.get() + 1.0, count.get()),
+                                       select(good, k, count.get())));
                       open.set(select(few, more, !good));
                       product.set(times);
                       attempt.set(attempt.get() + 1);
@@ -213,8 +229,10 @@ constexpr OpDef kRandomBits = check({
     .shard = "none",
     .grad = no_gradient(kNoOperand),
     .loops = bits_loops,
-    .cases = "key[2]; key dtypes uint32; key in ints(0, 4000000000); shape = [] [7] [3, 700]; dtype = uint32 uint64; bad "
-             "key[3]; bad shape = [-1]; skip zero_size: a key has two words; skip scalar: a key has two words",
+    .cases = "key[2]; key dtypes uint32; key in ints(0, 4000000000); shape = [] [7] [3, 700]; "
+             "dtype = uint32 uint64; bad "
+             "key[3]; bad shape = [-1]; skip zero_size: a key has two words; skip scalar: a key "
+             "has two words",
     .random = true,
     .internal = true,
 });
@@ -228,8 +246,10 @@ constexpr OpDef kRandomUniform = check({
     .shard = "none",
     .grad = no_gradient(kNoOperand),
     .loops = uniform_loops,
-    .cases = "key[2]; key dtypes uint32; key in ints(0, 4000000000); shape = [] [7] [3, 700]; dtype = float32 float64 float16 "
-             "bfloat16; low = 0.0 -1.5; high = 1.0 2.5; bad key[3]; bad dtype = int32; skip zero_size: a key has two words; "
+    .cases = "key[2]; key dtypes uint32; key in ints(0, 4000000000); shape = [] [7] [3, 700]; "
+             "dtype = float32 float64 float16 "
+             "bfloat16; low = 0.0 -1.5; high = 1.0 2.5; bad key[3]; bad dtype = int32; skip "
+             "zero_size: a key has two words; "
              "skip scalar: a key has two words",
     .random = true,
     .internal = true,
@@ -244,8 +264,10 @@ constexpr OpDef kRandomNormal = check({
     .shard = "none",
     .grad = no_gradient(kNoOperand),
     .loops = normal_loops,
-    .cases = "key[2]; key dtypes uint32; key in ints(0, 4000000000); shape = [] [7] [3, 700]; dtype = float32 float64 float16 "
-             "bfloat16; mean = 0.0 1.5; stddev = 1.0 0.5; bad key[3]; bad dtype = int32; skip zero_size: a key has two words; "
+    .cases = "key[2]; key dtypes uint32; key in ints(0, 4000000000); shape = [] [7] [3, 700]; "
+             "dtype = float32 float64 float16 "
+             "bfloat16; mean = 0.0 1.5; stddev = 1.0 0.5; bad key[3]; bad dtype = int32; skip "
+             "zero_size: a key has two words; "
              "skip scalar: a key has two words",
     .random = true,
     .internal = true,
@@ -260,8 +282,10 @@ constexpr OpDef kRandomInt = check({
     .shard = "none",
     .grad = no_gradient(kNoOperand),
     .loops = int_loops,
-    .cases = "key[2]; key dtypes uint32; key in ints(0, 4000000000); shape = [] [7] [3, 700]; low = -3 0; high = 7 "
-             "5000000000; dtype = int64 int32 uint8; bad low = 9000000000; bad key[3]; skip zero_size: a key has two words; "
+    .cases = "key[2]; key dtypes uint32; key in ints(0, 4000000000); shape = [] [7] [3, 700]; low "
+             "= -3 0; high = 7 "
+             "5000000000; dtype = int64 int32 uint8; bad low = 9000000000; bad key[3]; skip "
+             "zero_size: a key has two words; "
              "skip scalar: a key has two words",
     .random = true,
     .internal = true,
@@ -269,13 +293,15 @@ constexpr OpDef kRandomInt = check({
 
 constexpr OpDef kRandomGamma = check({
     .name = "keyed_gamma",
-    .doc = "One gamma variable of rate 1 for each shape parameter alpha; NaN where alpha is negative or not finite.",
+    .doc = "One gamma variable of rate 1 for each shape parameter alpha; NaN where alpha is "
+           "negative or not finite.",
     .in = {"key: int[2]", "alpha: float"},
     .type = like_parameter,
     .shard = "none",
     .grad = no_gradient("drawn by rejection; a reparametrised gradient is not defined here"),
     .loops = gamma_loops,
-    .cases = "key[2]; key dtypes uint32; key in ints(0, 4000000000); alpha[40]; alpha in (0.1, 5); bad key[3]; skip "
+    .cases = "key[2]; key dtypes uint32; key in ints(0, 4000000000); alpha[40]; alpha in (0.1, 5); "
+             "bad key[3]; skip "
              "zero_size: a key has two words; skip scalar: a key has two words",
     .random = true,
     .internal = true,
@@ -289,7 +315,8 @@ constexpr OpDef kRandomPoisson = check({
     .shard = "none",
     .grad = no_gradient("a count does not change with small changes of its rate"),
     .loops = poisson_loops,
-    .cases = "key[2]; key dtypes uint32; key in ints(0, 4000000000); rate[40]; rate in (0, 30); bad key[3]; skip zero_size: a "
+    .cases = "key[2]; key dtypes uint32; key in ints(0, 4000000000); rate[40]; rate in (0, 30); "
+             "bad key[3]; skip zero_size: a "
              "key has two words; skip scalar: a key has two words",
     .random = true,
     .internal = true,

@@ -54,8 +54,10 @@ void dropout_loops(LoopCtx& c) {
 void expand_channels(Expansion& e) {
   Value x = e.x(0);
   int64_t dims = e.attrs.integer("dims");
-  if (dims < 1 || dims > x.rank()) value_error("dropout_channels: dims must lie in [1, {}], got {}", x.rank(), dims);
-  if (!x.shape().known()) value_error("dropout_channels: the shape must be known, got {}", x.type().str());
+  if (dims < 1 || dims > x.rank())
+    value_error("dropout_channels: dims must lie in [1, {}], got {}", x.rank(), dims);
+  if (!x.shape().known())
+    value_error("dropout_channels: the shape must be known, got {}", x.type().str());
   Shape s;
   for (int d = 0; d < x.rank(); ++d) s.push_back(d < dims ? x.shape()[d] : 1);
   Value ones = filled(e.graph, 1, s, x.dtype());
@@ -66,14 +68,16 @@ void expand_channels(Expansion& e) {
 
 constexpr OpDef kDropoutElements = check({
     .name = "keyed_dropout",
-    .doc = "Each element is 0 with probability p, else x / (1 - p); the element's word of the key decides.",
+    .doc = "Each element is 0 with probability p, else x / (1 - p); the element's word of the key "
+           "decides.",
     .in = {"x: float", "key: int[2]"},
     .attr = {"p: float = 0.5"},
     .type = dropout_type,
     .shard = "none",
     .grad = [](Adjoint& a) { a.dx(0) += kDropoutElements({a.dy(), a.x(1)}, {a.attrs()["p"]}); },
     .loops = dropout_loops,
-    .cases = "x[3, 4] [3, 700]; key[2]; key dtypes uint32; key in ints(0, 4000000000); p = 0.0 0.3 1.0; bad p = 1.5; bad "
+    .cases = "x[3, 4] [3, 700]; key[2]; key dtypes uint32; key in ints(0, 4000000000); p = 0.0 0.3 "
+             "1.0; bad p = 1.5; bad "
              "key[3]; skip zero_size: a key has two words; skip scalar: a key has two words",
     .random = true,
     .internal = true,
@@ -86,16 +90,19 @@ constexpr OpDef kDropoutChannels = check({
     .attr = {"p: float = 0.5", "dims: int = 2"},
     .shard = "none",
     .expand = expand_channels,
-    .cases = "x[3, 4, 5]; key[2]; key dtypes uint32; key in ints(0, 4000000000); p = 0.3; dims = 1 2; bad p = 1.5; bad dims = "
+    .cases = "x[3, 4, 5]; key[2]; key dtypes uint32; key in ints(0, 4000000000); p = 0.3; dims = 1 "
+             "2; bad p = 1.5; bad dims = "
              "4; skip zero_size: a key has two words; skip scalar: a key has two words",
     .random = true,
     .internal = true,
 });
 
 void register_random() {
-  ir::register_ops({&kRandomBits, &kRandomUniform, &kRandomNormal, &kRandomInt, &kRandomGamma, &kRandomPoisson});
-  ir::register_ops({&kRandomTruncatedNormal, &kRandomBernoulli, &kRandomLaplace, &kRandomExponential, &kRandomGumbel,
-                    &kRandomMultinomial, &kRandomCategorical, &kRandomPermutation, &kRandomShuffle});
+  ir::register_ops(
+      {&kRandomBits, &kRandomUniform, &kRandomNormal, &kRandomInt, &kRandomGamma, &kRandomPoisson});
+  ir::register_ops({&kRandomTruncatedNormal, &kRandomBernoulli, &kRandomLaplace,
+                    &kRandomExponential, &kRandomGumbel, &kRandomMultinomial, &kRandomCategorical,
+                    &kRandomPermutation, &kRandomShuffle});
   ir::register_ops({&kDropoutElements, &kDropoutChannels});
 }
 

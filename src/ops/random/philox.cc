@@ -30,12 +30,13 @@ void philox(const Val counter[4], Val key0, Val key1, Val words[4]) {
 }
 
 void key_block(Nest& nest, loops::Buf key, Val block, Val attempt, Val words[4]) {
-  Val counter[4] = {cast(block, DType::kUInt32), cast(block >> 32, DType::kUInt32), cast(attempt, DType::kUInt32),
-                    nest.literal(DType::kUInt32, int64_t{0})};
+  Val counter[4] = {cast(block, DType::kUInt32), cast(block >> 32, DType::kUInt32),
+                    cast(attempt, DType::kUInt32), nest.literal(DType::kUInt32, int64_t{0})};
   philox(counter, nest.load(key, nest.index(0)), nest.load(key, nest.index(1)), words);
 }
 
-void fill_random(ir::LoopCtx& c, loops::Buf key, int lanes, const MakeValues& make, const FinishValue& finish) {
+void fill_random(ir::LoopCtx& c, loops::Buf key, int lanes, const MakeValues& make,
+                 const FinishValue& finish) {
   constexpr int64_t kBlocks = 256;
   Nest& nest = c.nest;
   int64_t size = c.out_type().shape.size(), segment = lanes * kBlocks, segments = size / segment;

@@ -1,9 +1,10 @@
-// The random room: published known-answer vectors, statistics with fixed keys, independence of threads.
-#include <gtest/gtest.h>
-
+// The random room: published known-answer vectors, statistics with fixed keys, independence of
+// threads.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include <gtest/gtest.h>
 
 #include "base/threads.h"
 #include "loops/interpret.h"
@@ -24,9 +25,11 @@ TEST(Philox, KnownAnswers) {
   };
   const Vector vectors[] = {
       {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-      {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff},
+      {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+       {0xffffffff, 0xffffffff},
        {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-      {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0},
+      {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+       {0xa4093822, 0x299f31d0},
        {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
   };
   loops::Nest nest("philox");
@@ -67,7 +70,8 @@ TEST(Philox, BitsDependOnNeitherThreadsNorLength) {
     auto part = list<uint32_t>(run1("keyed_bits", {key(7, 9)}, {Ints{n}}));
     EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin())) << n;
   }
-  EXPECT_NE(list<uint32_t>(run1("keyed_bits", {key(8, 9)}, {Ints{4}})), (std::vector<uint32_t>(all.begin(), all.begin() + 4)));
+  EXPECT_NE(list<uint32_t>(run1("keyed_bits", {key(8, 9)}, {Ints{4}})),
+            (std::vector<uint32_t>(all.begin(), all.begin() + 4)));
 }
 
 struct Moments {
@@ -104,7 +108,8 @@ TEST(Random, Uniform) {
     EXPECT_GE(m.least, 0);
     EXPECT_LT(m.most, 1);
   }
-  Moments m = moments(run1("keyed_uniform", {key(1, 2)}, {Ints{kMany}, DType::kFloat32, -3.0, 5.0}));
+  Moments m =
+      moments(run1("keyed_uniform", {key(1, 2)}, {Ints{kMany}, DType::kFloat32, -3.0, 5.0}));
   EXPECT_NEAR(m.mean, 1, 0.03);
   EXPECT_GE(m.least, -3);
   EXPECT_LT(m.most, 5);
@@ -130,21 +135,24 @@ TEST(Random, Integers) {
   std::vector<int64_t> count(7);
   for (int64_t v : ints(t)) ++count.at(static_cast<size_t>(v + 3));
   double chi2 = 0, expected = kMany / 7.0;
-  for (int64_t c : count) chi2 += (static_cast<double>(c) - expected) * (static_cast<double>(c) - expected) / expected;
+  for (int64_t c : count)
+    chi2 += (static_cast<double>(c) - expected) * (static_cast<double>(c) - expected) / expected;
   EXPECT_LT(chi2, 30);  // 6 degrees of freedom
   EXPECT_NE(error_of("keyed_randint", {key(5, 6)}, {Ints{2}, 4, 4}), "");
 }
 
 TEST(Random, GammaAndPoissonMoments) {
   for (double a : {0.3, 1.0, 4.5}) {
-    Moments m = moments(run1("keyed_gamma", {key(1, 1), Tensor::full(DType::kFloat64, {kMany}, a)}));
+    Moments m =
+        moments(run1("keyed_gamma", {key(1, 1), Tensor::full(DType::kFloat64, {kMany}, a)}));
     EXPECT_NEAR(m.mean, a, kFar * std::sqrt(a / kMany)) << a;
     EXPECT_NEAR(m.variance, a, 0.05 * a) << a;
     EXPECT_NEAR(m.skew, 2 / std::sqrt(a), 0.15 * 2 / std::sqrt(a)) << a;
     EXPECT_GT(m.least, -1e-300);
   }
   for (double rate : {0.0, 0.7, 9.0, 40.0}) {
-    Moments m = moments(run1("keyed_poisson", {key(1, 1), Tensor::full(DType::kFloat32, {kMany}, rate)}));
+    Moments m =
+        moments(run1("keyed_poisson", {key(1, 1), Tensor::full(DType::kFloat32, {kMany}, rate)}));
     EXPECT_NEAR(m.mean, rate, kFar * std::sqrt(rate / kMany) + 1e-12) << rate;
     EXPECT_NEAR(m.variance, rate, 0.03 * rate + 1e-12) << rate;
     if (rate > 0) {
@@ -157,7 +165,8 @@ TEST(Random, GammaAndPoissonMoments) {
 TEST(Random, Choices) {
   Tensor p = of<float>({1, 0, 3});
   std::vector<double> count(3);
-  for (int64_t v : ints(run1("keyed_multinomial", {key(2, 2), p}, {static_cast<int64_t>(kMany)}))) ++count.at(static_cast<size_t>(v));
+  for (int64_t v : ints(run1("keyed_multinomial", {key(2, 2), p}, {static_cast<int64_t>(kMany)})))
+    ++count.at(static_cast<size_t>(v));
   EXPECT_EQ(count[1], 0);
   EXPECT_NEAR(count[2] / kMany, 0.75, 0.01);
   auto two = ints(run1("keyed_multinomial", {key(2, 2), p}, {2, false}));

@@ -42,7 +42,8 @@ void fill_loops(LoopCtx& c, double value) {
       v = c.nest.number(value, part);
       if (is_complex(d)) v = make_complex(v, c.nest.literal(part, 0.0));
     } else {
-      v = c.nest.number(is_bool(d) ? static_cast<int64_t>(value != 0) : static_cast<int64_t>(value));
+      v = c.nest.number(is_bool(d) ? static_cast<int64_t>(value != 0)
+                                   : static_cast<int64_t>(value));
       if (is_bool(d)) v = v != 0;
     }
     Val start = chunk * kChunk;
@@ -92,8 +93,9 @@ constexpr OpDef kFillConstant = check({
     .shard = "-> none",
     .grad = no_gradient(kNoOperand),
     .loops = [](LoopCtx& c) { fill_loops(c, c.attrs.real("value")); },
-    .cases = "value = 2.5 -3.0; shape = [] [2, 3] [0, 4]; dtype = float32 int8 bool complex64 bfloat16; "
-             "bad shape = [2, -1]",
+    .cases =
+        "value = 2.5 -3.0; shape = [] [2, 3] [0, 4]; dtype = float32 int8 bool complex64 bfloat16; "
+        "bad shape = [2, -1]",
     .internal = true,
 });
 
@@ -134,7 +136,8 @@ constexpr OpDef kOnes = check({
     .primitive = "Ones()",
 });
 
-// The *_like ops are no composites of fill_constant: they must work when the shape is not known yet.
+// The *_like ops are no composites of fill_constant: they must work when the shape is not known
+// yet.
 constexpr OpDef kZerosLike = check({
     .name = "zeros_like",
     .doc = "Zeros of the operand's shape, and of its dtype unless another is given.",

@@ -73,7 +73,8 @@ void concat_grad(Adjoint& a) {
   int rank = a.y_type().shape.rank();
   if (axis < 0) axis += rank;
   bool known = true;
-  for (int i = 0; i < a.inputs(); ++i) known &= a.x_type(i).shape[static_cast<int>(axis)] != kUnknownDim;
+  for (int i = 0; i < a.inputs(); ++i)
+    known &= a.x_type(i).shape[static_cast<int>(axis)] != kUnknownDim;
   if (!known) {
     std::vector<Value> in{a.dy()};
     for (int i = 0; i < a.inputs(); ++i) in.push_back(a.x(i));
@@ -111,7 +112,8 @@ void split_v_type(TypeRuleCtx& c) {
   }
   if (open > 1) c.fail("only one entry of size_splits may be -1");
   if (n != kUnknownDim && (open ? total > n : total != n)) {
-    c.fail("size_splits {} do not add up to {}, the size of axis {}", c.attrs["size_splits"].str(), n, axis);
+    c.fail("size_splits {} do not add up to {}, the size of axis {}", c.attrs["size_splits"].str(),
+           n, axis);
   }
   for (int64_t s : sizes) {
     Shape out = c.shape(0);
@@ -126,7 +128,8 @@ void split_equal_type(TypeRuleCtx& c) {
   Shape out = c.shape(0);
   if (parts < 1) c.fail("output_num must be 1 or more, got {}", parts);
   if (out[axis] != kUnknownDim) {
-    if (out[axis] % parts != 0) c.fail("axis {} of size {} cannot be cut into {} equal parts", axis, out[axis], parts);
+    if (out[axis] % parts != 0)
+      c.fail("axis {} of size {} cannot be cut into {} equal parts", axis, out[axis], parts);
     out.set(axis, out[axis] / parts);
   }
   for (int64_t j = 0; j < parts; ++j) c.result(c.dtype(0), out);
@@ -142,7 +145,9 @@ constexpr char kAxisName[] = "axis", kSplitDimName[] = "split_dim";
 
 int64_t known_size(const Expansion& e, int axis) {
   int64_t n = e.x(0).shape()[axis];
-  if (n == kUnknownDim) value_error("{}: axis {} has an unknown size, so the number of parts is unknown", e.op.name, axis);
+  if (n == kUnknownDim)
+    value_error("{}: axis {} has an unknown size, so the number of parts is unknown", e.op.name,
+                axis);
   return n;
 }
 
@@ -173,15 +178,18 @@ void expand_chunk(Expansion& e) {
   results_of(e, sizes, axis);
 }
 
-// NumPy's array_split: an int gives nearly equal parts (longer ones first), a list the cutting points.
+// NumPy's array_split: an int gives nearly equal parts (longer ones first), a list the cutting
+// points.
 void expand_tensor_split(Expansion& e) {
   int axis = normalize_axis(e.attrs.integer("axis"), e.x(0).rank(), "tensor_split");
   int64_t n = known_size(e, axis);
   const Ints& given = e.attrs.ints("indices_or_sections");
   Ints sizes;
   if (!e.attrs.boolean("at_indices")) {
-    if (given.size() != 1 || given[0] < 1) value_error("tensor_split: the number of parts must be 1 or more");
-    for (int64_t j = 0; j < given[0]; ++j) sizes.push_back(n / given[0] + (j < n % given[0] ? 1 : 0));
+    if (given.size() != 1 || given[0] < 1)
+      value_error("tensor_split: the number of parts must be 1 or more");
+    for (int64_t j = 0; j < given[0]; ++j)
+      sizes.push_back(n / given[0] + (j < n % given[0] ? 1 : 0));
     return results_of(e, sizes, axis);
   }
   Ints starts{0}, ends;
@@ -203,9 +211,11 @@ void expand_unstack(Expansion& e) {
   const Attr& num = e.attrs["num"];
   if (n == kUnknownDim && !num.none()) n = num.integer();
   if (n == kUnknownDim) n = known_size(e, axis);
-  if (!num.none() && num.integer() != n) value_error("unstack: num is {}, but axis {} has size {}", num.integer(), axis, n);
+  if (!num.none() && num.integer() != n)
+    value_error("unstack: num is {}, but axis {} has size {}", num.integer(), axis, n);
   if (n == 0) value_error("unstack: axis {} has size 0, there is nothing to give", axis);
-  for (Value part : all_results(kSplitEqual, {e.x(0)}, {axis, n})) e.result(kSqueeze({part}, {Ints{axis}}));
+  for (Value part : all_results(kSplitEqual, {e.x(0)}, {axis, n}))
+    e.result(kSqueeze({part}, {Ints{axis}}));
 }
 
 void expand_stack(Expansion& e) {
@@ -213,7 +223,8 @@ void expand_stack(Expansion& e) {
   std::vector<Value> xs;
   for (Value x : operands(e)) {
     if (!(x.shape() == e.x(0).shape()) && x.shape().known() && e.x(0).shape().known()) {
-      value_error("stack: all tensors must have one shape, got {} and {}", e.x(0).type().str(), x.type().str());
+      value_error("stack: all tensors must have one shape, got {} and {}", e.x(0).type().str(),
+                  x.type().str());
     }
     xs.push_back(kExpandDims({x}, {e.attrs["axis"]}));
   }
@@ -223,7 +234,8 @@ void expand_stack(Expansion& e) {
 void expand_meshgrid(Expansion& e) {
   need_operands(e);
   int n = e.inputs();
-  if (n > kMaxRank) value_error("meshgrid: {} vectors given; at most {} are supported", n, kMaxRank);
+  if (n > kMaxRank)
+    value_error("meshgrid: {} vectors given; at most {} are supported", n, kMaxRank);
   Ints lengths;
   for (Value x : operands(e)) {
     if (x.rank() != 1) value_error("meshgrid: operands must be vectors, got {}", x.type().str());
@@ -299,7 +311,8 @@ constexpr OpDef kConcat = check({
     .shard = "... -> ... : whole(axis)",
     .grad = concat_grad,
     .loops = move_loops<concat_moves>,
-    .cases = "tensors[2, 3, 4]; tensors count 1 3; axis = 0 1 -1; bad axis = 3 | tensors[2, 3] [2, 1]; axis = 1; bad "
+    .cases = "tensors[2, 3, 4]; tensors count 1 3; axis = 0 1 -1; bad axis = 3 | tensors[2, 3] [2, "
+             "1]; axis = 1; bad "
              "axis = 0; skip scalar: scalars have no axis",
     .onnx = "Concat",
     .primitive = "Concat(axis)",
@@ -314,20 +327,24 @@ constexpr OpDef kConcatGrad = check({
     .out = {"*parts"},
     .type = concat_grad_type,
     .shard = "none",
-    .grad = [](Adjoint& a) {
+    .grad =
+        [](Adjoint& a) {
           std::vector<Value> parts;
-          for (uint32_t j = 0; j < a.node().types.size(); ++j) parts.push_back(a.dy(static_cast<int>(j)));
+          for (uint32_t j = 0; j < a.node().types.size(); ++j)
+            parts.push_back(a.dy(static_cast<int>(j)));
           a.dx(0) += joined(parts, a.attrs().integer("axis"));
         },
     .loops = move_loops<split_moves>,
-    .cases = "y[5, 2]; like[2, 2] [3, 2]; axis = 0; no grad of like: only its shape is used; skip dtypes: like is not "
+    .cases = "y[5, 2]; like[2, 2] [3, 2]; axis = 0; no grad of like: only its shape is used; skip "
+             "dtypes: like is not "
              "read; skip zero_size: sizes belong together; skip scalar: scalars have no axis",
     .internal = true,
 });
 
 constexpr OpDef kSplitV = check({
     .name = "split_v",
-    .doc = "Cuts axis split_dim into parts of the sizes size_splits, one of which may be -1: what is left.",
+    .doc = "Cuts axis split_dim into parts of the sizes size_splits, one of which may be -1: what "
+           "is left.",
     .in = {"input: any"},
     .attr = {"size_splits: int[]", "split_dim: int", "num_split: int? = None"},
     .out = {"*parts"},
@@ -335,8 +352,10 @@ constexpr OpDef kSplitV = check({
     .shard = "... -> ... : whole(split_dim)",
     .grad = parts_grad<kSplitDimName>,
     .loops = move_loops<split_v_moves>,
-    .cases = "input[2, 6, 2]; size_splits = [1, 5] [2, 0, 4] [3, -1] [6]; split_dim = 1 -2; bad size_splits = [1, 2]; bad "
-             "size_splits = [7, -1]; bad split_dim = 3; skip zero_size: sizes are given; skip scalar: a scalar has no axes",
+    .cases = "input[2, 6, 2]; size_splits = [1, 5] [2, 0, 4] [3, -1] [6]; split_dim = 1 -2; bad "
+             "size_splits = [1, 2]; bad "
+             "size_splits = [7, -1]; bad split_dim = 3; skip zero_size: sizes are given; skip "
+             "scalar: a scalar has no axes",
     .onnx = "Split",
     .primitive = "SplitV(size_splits, split_dim, num_split)",
     .internal = true,
@@ -352,7 +371,8 @@ constexpr OpDef kSplitEqual = check({
     .shard = "... -> ... : whole(axis)",
     .grad = parts_grad<kAxisName>,
     .loops = move_loops<split_moves>,
-    .cases = "input[4, 6]; axis = 0 -1; output_num = 1 2; bad output_num = 5; bad output_num = 0; bad axis = 2; skip "
+    .cases = "input[4, 6]; axis = 0 -1; output_num = 1 2; bad output_num = 5; bad output_num = 0; "
+             "bad axis = 2; skip "
              "scalar: a scalar has no axes",
     .primitive = "Split(axis, output_num)",
     .internal = true,
@@ -360,40 +380,48 @@ constexpr OpDef kSplitEqual = check({
 
 constexpr OpDef kSplit = check({
     .name = "split",
-    .doc = "Cuts an axis into parts: an int is the size of each (the last may be smaller), a list gives the sizes.",
+    .doc = "Cuts an axis into parts: an int is the size of each (the last may be smaller), a list "
+           "gives the sizes.",
     .in = {"tensor: any"},
     .attr = {"split_size_or_sections: int[]", "axis: int = 0"},
     .out = {"*parts"},
     .shard = "none",
     .expand = expand_split,
-    .cases = "tensor[5, 4]; split_size_or_sections = 2 5 [1, 4] [5]; axis = 0; bad split_size_or_sections = 0; bad "
-             "split_size_or_sections = [1, 1]; bad axis = 2; skip zero_size: sizes are given; skip scalar: a scalar has "
+    .cases = "tensor[5, 4]; split_size_or_sections = 2 5 [1, 4] [5]; axis = 0; bad "
+             "split_size_or_sections = 0; bad "
+             "split_size_or_sections = [1, 1]; bad axis = 2; skip zero_size: sizes are given; skip "
+             "scalar: a scalar has "
              "no axes",
     .method = "split",
 });
 
 constexpr OpDef kChunk = check({
     .name = "chunk",
-    .doc = "Cuts an axis into at most `chunks` parts of equal size, the last one smaller when it does not divide.",
+    .doc = "Cuts an axis into at most `chunks` parts of equal size, the last one smaller when it "
+           "does not divide.",
     .in = {"input: any"},
     .attr = {"chunks: int", "axis: int = 0"},
     .out = {"*parts"},
     .shard = "none",
     .expand = expand_chunk,
-    .cases = "input[5, 4]; chunks = 1 2 4 9; axis = 0 1 -1; bad chunks = 0; bad axis = 2; skip scalar: a scalar has no axes",
+    .cases = "input[5, 4]; chunks = 1 2 4 9; axis = 0 1 -1; bad chunks = 0; bad axis = 2; skip "
+             "scalar: a scalar has no axes",
     .method = "chunk",
 });
 
 constexpr OpDef kTensorSplit = check({
     .name = "tensor_split",
-    .doc = "Cuts an axis into that many nearly equal parts, the longer ones first; with at_indices, at those indices.",
+    .doc = "Cuts an axis into that many nearly equal parts, the longer ones first; with "
+           "at_indices, at those indices.",
     .in = {"input: any"},
     .attr = {"indices_or_sections: int[]", "axis: int = 0", "at_indices: bool = False"},
     .out = {"*parts"},
     .shard = "none",
     .expand = expand_tensor_split,
-    .cases = "input[5, 4]; indices_or_sections = 2 3 7; axis = 0 -1; bad indices_or_sections = 0; bad axis = 2 | "
-             "indices_or_sections = [1, 3] [-1] [4, 2]; at_indices = True; skip zero_size: indices name sizes; skip "
+    .cases = "input[5, 4]; indices_or_sections = 2 3 7; axis = 0 -1; bad indices_or_sections = 0; "
+             "bad axis = 2 | "
+             "indices_or_sections = [1, 3] [-1] [4, 2]; at_indices = True; skip zero_size: indices "
+             "name sizes; skip "
              "scalar: a scalar has no axes",
 });
 
@@ -405,7 +433,8 @@ constexpr OpDef kUnstack = check({
     .out = {"*parts"},
     .shard = "none",
     .expand = expand_unstack,
-    .cases = "x[3, 4]; axis = 0 1 -1; bad axis = 2; bad num = 7; skip zero_size: there is nothing to give; skip scalar: a "
+    .cases = "x[3, 4]; axis = 0 1 -1; bad axis = 2; bad num = 7; skip zero_size: there is nothing "
+             "to give; skip scalar: a "
              "scalar has no axes",
     .primitive = "Unstack(axis, num)",
     .method = "unbind",
@@ -432,7 +461,8 @@ constexpr OpDef kMeshgrid = check({
     .out = {"*grids"},
     .shard = "none",
     .expand = expand_meshgrid,
-    .cases = "inputs[2] [3]; indexing = xy ij | inputs[2] [3] [4]; skip zero_size: vectors; skip scalar: vectors are needed",
+    .cases = "inputs[2] [3]; indexing = xy ij | inputs[2] [3] [4]; skip zero_size: vectors; skip "
+             "scalar: vectors are needed",
     .primitive = "Meshgrid(indexing)",
 });
 
@@ -442,12 +472,14 @@ constexpr OpDef kHstack = check({
     .in = {"*tensors: any"},
     .promote = Promote::kCommon,
     .shard = "none",
-    .expand = [](Expansion& e) {
+    .expand =
+        [](Expansion& e) {
           std::vector<Value> xs = at_least<1>(e);
           int64_t axis = xs[0].rank() == 1 ? 0 : 1;
           e.result(joined(std::move(xs), axis));
         },
-    .cases = "tensors[3] [2] | tensors[2, 3] [2, 1] | tensors[]; skip zero_size: shapes belong together",
+    .cases =
+        "tensors[3] [2] | tensors[2, 3] [2, 1] | tensors[]; skip zero_size: shapes belong together",
 });
 
 constexpr OpDef kVstack = check({
@@ -457,7 +489,8 @@ constexpr OpDef kVstack = check({
     .promote = Promote::kCommon,
     .shard = "none",
     .expand = [](Expansion& e) { e.result(joined(at_least<2>(e), 0)); },
-    .cases = "tensors[3] [3] | tensors[2, 3] [1, 3] | tensors[]; skip zero_size: shapes belong together",
+    .cases =
+        "tensors[3] [3] | tensors[2, 3] [1, 3] | tensors[]; skip zero_size: shapes belong together",
 });
 
 constexpr OpDef kDstack = check({
@@ -467,7 +500,8 @@ constexpr OpDef kDstack = check({
     .promote = Promote::kCommon,
     .shard = "none",
     .expand = [](Expansion& e) { e.result(joined(at_least<3>(e), 2)); },
-    .cases = "inputs[3] [3] | inputs[2, 3] [2, 3] | inputs[]; skip zero_size: shapes belong together",
+    .cases =
+        "inputs[3] [3] | inputs[2, 3] [2, 3] | inputs[]; skip zero_size: shapes belong together",
 });
 
 constexpr OpDef kColumnStack = check({
@@ -476,13 +510,15 @@ constexpr OpDef kColumnStack = check({
     .in = {"*tensors: any"},
     .promote = Promote::kCommon,
     .shard = "none",
-    .expand = [](Expansion& e) {
+    .expand =
+        [](Expansion& e) {
           need_operands(e);
           std::vector<Value> xs;
           for (Value x : operands(e)) xs.push_back(x.rank() < 2 ? kReshape({x}, {Ints{-1, 1}}) : x);
           e.result(joined(std::move(xs), 1));
         },
-    .cases = "tensors[3] [3] | tensors[2, 3] [2, 1] | tensors[]; skip zero_size: shapes belong together",
+    .cases =
+        "tensors[3] [3] | tensors[2, 3] [2, 1] | tensors[]; skip zero_size: shapes belong together",
 });
 
 }  // namespace mycel::ops

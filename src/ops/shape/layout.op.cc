@@ -37,7 +37,8 @@ void transpose_type(TypeRuleCtx& c) {
   std::sort(sorted.begin(), sorted.end());
   std::iota(axes.begin(), axes.end(), 0);
   if (sorted != axes) {
-    c.fail("input_perm must name each of the {} axes once, got {}", s.rank(), c.attrs["input_perm"].str());
+    c.fail("input_perm must name each of the {} axes once, got {}", s.rank(),
+           c.attrs["input_perm"].str());
   }
   Shape out;
   for (int64_t p : perm) out.push_back(s[static_cast<int>(p)]);
@@ -62,13 +63,14 @@ void expand_swapaxes(Expansion& e) {
 // As NumPy: the axes not named keep their order around those that are.
 Ints moved_axes(int rank, const Ints& source, const Ints& destination) {
   if (source.size() != destination.size()) {
-    value_error("moveaxis: source has {} axes, destination {}; they must be equally many", source.size(),
-                destination.size());
+    value_error("moveaxis: source has {} axes, destination {}; they must be equally many",
+                source.size(), destination.size());
   }
   Ints perm(rank, -1);
   std::vector<bool> taken(rank, false);
   for (size_t i = 0; i < source.size(); ++i) {
-    int from = normalize_axis(source[i], rank, "moveaxis"), to = normalize_axis(destination[i], rank, "moveaxis");
+    int from = normalize_axis(source[i], rank, "moveaxis"),
+        to = normalize_axis(destination[i], rank, "moveaxis");
     if (taken[from] || perm[to] >= 0) value_error("moveaxis: an axis is named twice");
     taken[from] = true;
     perm[to] = from;
@@ -83,7 +85,8 @@ Ints moved_axes(int rank, const Ints& source, const Ints& destination) {
 }
 
 void expand_moveaxis(Expansion& e) {
-  e.result(kTranspose({e.x(0)}, {moved_axes(e.x(0).rank(), e.attrs.ints("source"), e.attrs.ints("destination"))}));
+  e.result(kTranspose(
+      {e.x(0)}, {moved_axes(e.x(0).rank(), e.attrs.ints("source"), e.attrs.ints("destination"))}));
 }
 
 // NumPy's rollaxis: the axis is put before position `start`.
@@ -92,7 +95,8 @@ void expand_rollaxis(Expansion& e) {
   int axis = normalize_axis(e.attrs.integer("axis"), rank, "rollaxis");
   int64_t start = e.attrs.integer("start");
   if (start < 0) start += rank;
-  if (start < 0 || start > rank) value_error("rollaxis: start {} is outside [{}, {}]", start, -rank, rank);
+  if (start < 0 || start > rank)
+    value_error("rollaxis: start {} is outside [{}, {}]", start, -rank, rank);
   if (axis < start) --start;
   e.result(kTranspose({e.x(0)}, {moved_axes(rank, {axis}, {start})}));
 }
@@ -108,7 +112,8 @@ void flip_type(TypeRuleCtx& c) {
 
 void roll_type(TypeRuleCtx& c) {
   const Ints &shifts = c.attrs.ints("shifts"), &dims = c.attrs.ints("dims");
-  if (shifts.size() != dims.size()) c.fail("{} shifts given for {} axes", shifts.size(), dims.size());
+  if (shifts.size() != dims.size())
+    c.fail("{} shifts given for {} axes", shifts.size(), dims.size());
   for (int64_t a : dims) c.axis(a);
   types::same_as_first(c);
 }
@@ -127,7 +132,8 @@ void expand_roll(Expansion& e) {
     if (shifts.size() == 1) shifts.resize(dims.size(), shifts[0]);
     return e.result(kRollAxes({x}, {shifts, dims}));
   }
-  if (shifts.size() != 1) value_error("roll: without dims there must be one shift, got {}", shifts.size());
+  if (shifts.size() != 1)
+    value_error("roll: without dims there must be one shift, got {}", shifts.size());
   Value flat = kRollAxes({kRavel({x})}, {shifts, Ints{0}});
   e.result(kReshapeLike({flat, x}));
 }
@@ -201,7 +207,8 @@ void roll_moves(MoveCtx& c) {
 
 constexpr OpDef kTranspose = check({
     .name = "transpose",
-    .doc = "Reorders the dims: dim i of the result is dim input_perm[i] of the operand; without input_perm the "
+    .doc = "Reorders the dims: dim i of the result is dim input_perm[i] of the operand; without "
+           "input_perm the "
            "dims are reversed.",
     .in = {"input: any"},
     .attr = {"input_perm: int[]? = None"},
@@ -209,7 +216,8 @@ constexpr OpDef kTranspose = check({
     .shard = "... -> ... : permuted(input_perm)",
     .grad = transpose_grad,
     .loops = move_loops<transpose_moves>,
-    .cases = "input_perm = None [2, 0, 1] [0, 2, 1] [-1, 1, 0] [1, 0, 2]; bad input_perm = [0, 1]; bad input_perm = "
+    .cases = "input_perm = None [2, 0, 1] [0, 2, 1] [-1, 1, 0] [1, 0, 2]; bad input_perm = [0, 1]; "
+             "bad input_perm = "
              "[0, 0, 1] | input[40, 70]; input_perm = [1, 0]",
     .onnx = "Transpose",
     .primitive = "Transpose()",
@@ -235,7 +243,8 @@ constexpr OpDef kMoveaxis = check({
     .attr = {"source: int[]", "destination: int[]"},
     .shard = "none",
     .expand = expand_moveaxis,
-    .cases = "source = 0 -1; destination = 1 2 | source = [0, 1]; destination = [-1, 0]; bad source = 3; "
+    .cases = "source = 0 -1; destination = 1 2 | source = [0, 1]; destination = [-1, 0]; bad "
+             "source = 3; "
              "bad source = [0, 0]; bad source = [0, 1, 2]; skip scalar: a scalar has no axes",
     .method = "moveaxis movedim",
     .alias = "movedim",
@@ -248,7 +257,8 @@ constexpr OpDef kRollaxis = check({
     .attr = {"axis: int", "start: int = 0"},
     .shard = "none",
     .expand = expand_rollaxis,
-    .cases = "axis = 0 2 -2; start = 0 1 3; bad start = 4; bad axis = 3; skip scalar: a scalar has no axes",
+    .cases = "axis = 0 2 -2; start = 0 1 3; bad start = 4; bad axis = 3; skip scalar: a scalar has "
+             "no axes",
 });
 
 constexpr OpDef kT = check({
@@ -258,7 +268,8 @@ constexpr OpDef kT = check({
     .shard = "none",
     .expand =
         [](Expansion& e) {
-          if (e.x(0).rank() > 2) value_error("t: the operand has {} dims; at most 2 are allowed", e.x(0).rank());
+          if (e.x(0).rank() > 2)
+            value_error("t: the operand has {} dims; at most 2 are allowed", e.x(0).rank());
           e.result(kTranspose({e.x(0)}));
         },
     .cases = "input[2, 3] [3] []; bad input[2, 3, 4]",
@@ -274,7 +285,8 @@ constexpr OpDef kFlip = check({
     .shard = "... -> ... : whole(dims)",
     .grad = [](Adjoint& a) { a.dx(0) += kFlip({a.dy()}, {a.attrs()["dims"]}); },
     .loops = move_loops<flip_moves>,
-    .cases = "dims = 0 -1 [0, 2] []; bad dims = 3; bad dims = [0, 0]; skip scalar: a scalar has no axes",
+    .cases =
+        "dims = 0 -1 [0, 2] []; bad dims = 3; bad dims = [0, 0]; skip scalar: a scalar has no axes",
     .primitive = "ReverseV2(dims)",
     .method = "flip reverse",
     .alias = "reverse",
@@ -309,7 +321,8 @@ constexpr OpDef kRollAxes = check({
     .shard = "... -> ... : whole(dims)",
     .grad = roll_grad,
     .loops = move_loops<roll_moves>,
-    .cases = "shifts = 1 -2 7; dims = 0 -1; bad dims = 3 | shifts = [1, -1]; dims = [0, 2]; bad dims = [0]; skip scalar: "
+    .cases = "shifts = 1 -2 7; dims = 0 -1; bad dims = 3 | shifts = [1, -1]; dims = [0, 2]; bad "
+             "dims = [0]; skip scalar: "
              "a scalar has no axes",
     .primitive = "Roll(shifts, dims)",
     .internal = true,
@@ -317,7 +330,8 @@ constexpr OpDef kRollAxes = check({
 
 constexpr OpDef kRoll = check({
     .name = "roll",
-    .doc = "Shifts elements along the axes `dims`, cyclically; without dims, through the flattened operand.",
+    .doc = "Shifts elements along the axes `dims`, cyclically; without dims, through the flattened "
+           "operand.",
     .in = {"input: any"},
     .attr = {"shifts: int[]", "dims: int[]? = None"},
     .shard = "none",
@@ -328,12 +342,14 @@ constexpr OpDef kRoll = check({
 
 constexpr OpDef kRot90 = check({
     .name = "rot90",
-    .doc = "Turns the plane of two dims by k times 90 degrees, from the first dim towards the second.",
+    .doc =
+        "Turns the plane of two dims by k times 90 degrees, from the first dim towards the second.",
     .in = {"input: any"},
     .attr = {"k: int = 1", "dims: int[2] = [0, 1]"},
     .shard = "none",
     .expand = expand_rot90,
-    .cases = "input[2, 3, 4]; k = 0 1 2 3 -1; dims = [0, 1] [2, 0]; bad dims = [0, 0]; bad dims = [0, 3]; skip scalar: "
+    .cases = "input[2, 3, 4]; k = 0 1 2 3 -1; dims = [0, 1] [2, 0]; bad dims = [0, 0]; bad dims = "
+             "[0, 3]; skip scalar: "
              "two dims are needed",
     .method = "rot90",
 });

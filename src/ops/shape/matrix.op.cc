@@ -61,7 +61,8 @@ Plane plane_of(const ir::AttrsView& attrs, const Shape& s, const char* op) {
   p.first_a = p.offset < 0 ? -p.offset : 0;
   p.first_b = p.offset > 0 ? p.offset : 0;
   bool known = s[p.a] != kUnknownDim && s[p.b] != kUnknownDim;
-  p.length = known ? std::max<int64_t>(0, std::min(s[p.a] - p.first_a, s[p.b] - p.first_b)) : kUnknownDim;
+  p.length =
+      known ? std::max<int64_t>(0, std::min(s[p.a] - p.first_a, s[p.b] - p.first_b)) : kUnknownDim;
   return p;
 }
 
@@ -81,13 +82,17 @@ void diagonal_update_type(TypeRuleCtx& c) {
   Shape want = diagonal_shape(c, c.shape(0));
   const Shape& v = c.shape(1);
   bool fits = v.rank() == want.rank();
-  for (int d = 0; fits && d < v.rank(); ++d) fits = v[d] == want[d] || v[d] == kUnknownDim || want[d] == kUnknownDim;
+  for (int d = 0; fits && d < v.rank(); ++d)
+    fits = v[d] == want[d] || v[d] == kUnknownDim || want[d] == kUnknownDim;
   if (!fits) c.fail("value must have the shape {} of the diagonal", want.str());
-  if (c.dtype(1) != c.dtype(0)) c.fail_type("value must have the dtype of the tensor that it is written to");
+  if (c.dtype(1) != c.dtype(0))
+    c.fail_type("value must have the dtype of the tensor that it is written to");
   types::same_as_first(c);
 }
 
-ir::Attrs plane_attrs(Adjoint& a) { return {a.attrs()["offset"], a.attrs()["dim1"], a.attrs()["dim2"]}; }
+ir::Attrs plane_attrs(Adjoint& a) {
+  return {a.attrs()["offset"], a.attrs()["dim1"], a.attrs()["dim2"]};
+}
 
 void diagonal_update_grad(Adjoint& a) {
   if (a.wants(1)) a.dx(1) += kDiagonal({a.dy()}, plane_attrs(a));
@@ -110,18 +115,22 @@ void diagonal_move(MoveCtx& c, const Shape& whole, const Shape& line, int operan
     if (d != p.a && d != p.b) dim(whole[d], outer[d], inner[k++]);
   }
   dim(p.length, outer[p.a] + outer[p.b], 1);
-  if (p.length > 0) (read ? m.src_offset : m.dst_offset) = p.first_a * outer[p.a] + p.first_b * outer[p.b];
+  if (p.length > 0)
+    (read ? m.src_offset : m.dst_offset) = p.first_a * outer[p.a] + p.first_b * outer[p.b];
 }
 
 void expand_band_part(Expansion& e) {
   int64_t lower = e.attrs.integer("lower"), upper = e.attrs.integer("upper");
-  if (e.x(0).rank() < 2) value_error("matrix_band_part: the operand needs two dims or more, got {}", e.x(0).type().str());
+  if (e.x(0).rank() < 2)
+    value_error("matrix_band_part: the operand needs two dims or more, got {}",
+                e.x(0).type().str());
   e.result(kBand({e.x(0)}, {lower < 0 ? -kFar : -lower, upper < 0 ? kFar : upper}));
 }
 
 template <bool lower>
 void expand_triangle(Expansion& e) {
-  if (e.x(0).rank() < 2) value_error("{}: the operand needs two dims or more, got {}", e.op.name, e.x(0).type().str());
+  if (e.x(0).rank() < 2)
+    value_error("{}: the operand needs two dims or more, got {}", e.op.name, e.x(0).type().str());
   int64_t k = e.attrs.integer("diagonal");
   e.result(kBand({e.x(0)}, {lower ? -kFar : k, lower ? k : kFar}));
 }
@@ -144,7 +153,8 @@ void expand_diag(Expansion& e) {
   Value x = e.x(0);
   Shape s = x.shape();
   if (s.rank() == 0) value_error("diag: the operand needs a dim");
-  if (2 * s.rank() > kMaxRank) value_error("diag: the result would have more than {} dims", kMaxRank);
+  if (2 * s.rank() > kMaxRank)
+    value_error("diag: the result would have more than {} dims", kMaxRank);
   Shape twice = s;
   for (int64_t n : s) twice.push_back(n);
   Value y = embedded(kRavel({x}), 0, 0, 1, "diag");
@@ -152,7 +162,8 @@ void expand_diag(Expansion& e) {
 }
 
 void expand_trace(Expansion& e) {
-  if (e.x(0).rank() < 2) value_error("trace: the operand needs two dims or more, got {}", e.x(0).type().str());
+  if (e.x(0).rank() < 2)
+    value_error("trace: the operand needs two dims or more, got {}", e.x(0).type().str());
   Value line = kDiagonal({e.x(0)}, {e.attrs["offset"], e.attrs["dim1"], e.attrs["dim2"]});
   e.result(kReduceSum({line}, {Ints{-1}, false}));
 }
@@ -168,25 +179,29 @@ void diagonal_update_moves(MoveCtx& c) {
 
 constexpr OpDef kBand = check({
     .name = "band",
-    .doc = "The elements on diagonals first to last (column minus row) of each matrix, zero elsewhere.",
+    .doc = "The elements on diagonals first to last (column minus row) of each matrix, zero "
+           "elsewhere.",
     .in = {"x: any"},
     .attr = {"first: int", "last: int"},
     .type = need_matrix,
     .shard = "none",
     .grad = [](Adjoint& a) { a.dx(0) += kBand({a.dy()}, {a.attrs()["first"], a.attrs()["last"]}); },
     .loops = band_loops,
-    .cases = "x[2, 3, 4] [5, 2]; first = -1 0 2; last = 0 1; bad x[3]; skip scalar: two dims are needed",
+    .cases =
+        "x[2, 3, 4] [5, 2]; first = -1 0 2; last = 0 1; bad x[3]; skip scalar: two dims are needed",
     .internal = true,
 });
 
 constexpr OpDef kMatrixBandPart = check({
     .name = "matrix_band_part",
-    .doc = "Keeps `lower` diagonals below and `upper` above the main one, all when negative; zero elsewhere.",
+    .doc = "Keeps `lower` diagonals below and `upper` above the main one, all when negative; zero "
+           "elsewhere.",
     .in = {"x: any"},
     .attr = {"lower: int", "upper: int"},
     .shard = "none",
     .expand = expand_band_part,
-    .cases = "x[2, 3, 4]; lower = -1 0 1; upper = -1 0 2; bad x[3]; skip scalar: two dims are needed",
+    .cases =
+        "x[2, 3, 4]; lower = -1 0 1; upper = -1 0 2; bad x[3]; skip scalar: two dims are needed",
     .primitive = "MatrixBandPart",
 });
 
@@ -223,9 +238,11 @@ constexpr OpDef kDiagonal = check({
     .attr = {"offset: int = 0", "dim1: int = 0", "dim2: int = 1"},
     .type = [](TypeRuleCtx& c) { c.result(c.dtype(0), diagonal_shape(c, c.shape(0))); },
     .shard = "none",
-    .grad = [](Adjoint& a) { a.dx(0) += kDiagonalUpdate({zeros_of(a, 0), a.dy()}, plane_attrs(a)); },
+    .grad =
+        [](Adjoint& a) { a.dx(0) += kDiagonalUpdate({zeros_of(a, 0), a.dy()}, plane_attrs(a)); },
     .loops = move_loops<diagonal_moves>,
-    .cases = "input[2, 3, 4]; offset = 0 1 -1 9; dim1 = 0 -1; dim2 = 1; bad dim1 = 1; bad dim1 = 3; bad input[3]; skip scalar: "
+    .cases = "input[2, 3, 4]; offset = 0 1 -1 9; dim1 = 0 -1; dim2 = 1; bad dim1 = 1; bad dim1 = "
+             "3; bad input[3]; skip scalar: "
              "two dims are needed",
     .method = "diagonal",
 });
@@ -239,14 +256,16 @@ constexpr OpDef kDiagonalUpdate = check({
     .shard = "none",
     .grad = diagonal_update_grad,
     .loops = move_loops<diagonal_update_moves>,
-    .cases = "x[3, 2, 4]; value[2, 3]; offset = 0 1; dim1 = 0; dim2 = 2; bad value[3, 3]; skip dtypes: both have one dtype; "
+    .cases = "x[3, 2, 4]; value[2, 3]; offset = 0 1; dim1 = 0; dim2 = 2; bad value[3, 3]; skip "
+             "dtypes: both have one dtype; "
              "skip zero_size: sizes belong together; skip scalar: two dims are needed",
     .internal = true,
 });
 
 constexpr OpDef kDiag = check({
     .name = "diag",
-    .doc = "A tensor of twice the dims with the operand on its diagonal: y[i, i] = x[i] for an index tuple i.",
+    .doc = "A tensor of twice the dims with the operand on its diagonal: y[i, i] = x[i] for an "
+           "index tuple i.",
     .in = {"input: any"},
     .shard = "none",
     .expand = expand_diag,
@@ -262,22 +281,27 @@ constexpr OpDef kDiagflat = check({
     .attr = {"offset: int = 0"},
     .shard = "none",
     .expand =
-        [](Expansion& e) { e.result(embedded(kRavel({e.x(0)}), e.attrs.integer("offset"), 0, 1, "diagflat")); },
+        [](Expansion& e) {
+          e.result(embedded(kRavel({e.x(0)}), e.attrs.integer("offset"), 0, 1, "diagflat"));
+        },
     .cases = "input[3] [2, 2] []; offset = 0 2 -1",
     .method = "diagflat",
 });
 
 constexpr OpDef kDiagEmbed = check({
     .name = "diag_embed",
-    .doc = "Matrices with the vectors of the last dim on the diagonal `offset`; dim1 and dim2 are their axes in the result.",
+    .doc = "Matrices with the vectors of the last dim on the diagonal `offset`; dim1 and dim2 are "
+           "their axes in the result.",
     .in = {"input: any"},
     .attr = {"offset: int = 0", "dim1: int = -2", "dim2: int = -1"},
     .shard = "none",
     .expand =
         [](Expansion& e) {
-          e.result(embedded(e.x(0), e.attrs.integer("offset"), e.attrs.integer("dim1"), e.attrs.integer("dim2"), "diag_embed"));
+          e.result(embedded(e.x(0), e.attrs.integer("offset"), e.attrs.integer("dim1"),
+                            e.attrs.integer("dim2"), "diag_embed"));
         },
-    .cases = "input[2, 3]; offset = 0 1 -2; dim1 = -2 0; dim2 = -1; bad dim1 = -1; bad dim1 = 5; skip scalar: a dim is needed",
+    .cases = "input[2, 3]; offset = 0 1 -2; dim1 = -2 0; dim2 = -1; bad dim1 = -1; bad dim1 = 5; "
+             "skip scalar: a dim is needed",
 });
 
 constexpr OpDef kTrace = check({
@@ -287,7 +311,8 @@ constexpr OpDef kTrace = check({
     .attr = {"offset: int = 0", "dim1: int = 0", "dim2: int = 1"},
     .shard = "none",
     .expand = expand_trace,
-    .cases = "input[3, 4] [2, 3, 2]; offset = 0 1 -1; bad input[3]; skip scalar: two dims are needed",
+    .cases =
+        "input[3, 4] [2, 3, 2]; offset = 0 1 -1; bad input[3]; skip scalar: two dims are needed",
     .primitive = "Trace",
     .method = "trace",
 });

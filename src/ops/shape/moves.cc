@@ -46,7 +46,8 @@ Strides row_strides(const Shape& s) {
 
 namespace {
 
-constexpr int64_t kRowCut = 16384;  // elements: long enough to copy at full speed, short enough to share
+constexpr int64_t kRowCut =
+    16384;  // elements: long enough to copy at full speed, short enough to share
 constexpr int64_t kFewRows = 64;
 
 // Dims by falling destination stride, so that results are written front to back.
@@ -110,7 +111,8 @@ void cut_long_rows(const Move& m, std::vector<Move>* out) {
   out->push_back(tail);
 }
 
-// A stride as seen by the nest: 0 and 1 are structure (they decide how a loop vectorises), others numbers.
+// A stride as seen by the nest: 0 and 1 are structure (they decide how a loop vectorises), others
+// numbers.
 Val stride_value(loops::Nest& nest, int64_t s) {
   return s == 0 || s == 1 ? nest.index(s) : nest.number(s);
 }
@@ -120,7 +122,8 @@ Val constant_value(loops::Nest& nest, DType dtype, double value) {
     DType part = real_part_of(dtype);
     return make_complex(nest.number(value, part), nest.literal(part, 0.0));
   }
-  if (is_float(dtype)) return nest.number(value, dtype == DType::kFloat64 ? dtype : DType::kFloat32);
+  if (is_float(dtype))
+    return nest.number(value, dtype == DType::kFloat64 ? dtype : DType::kFloat32);
   if (is_bool(dtype)) return nest.number(static_cast<int64_t>(value != 0)) != 0;
   return nest.number(static_cast<int64_t>(value));
 }

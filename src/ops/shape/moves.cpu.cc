@@ -1,5 +1,7 @@
-// The CPU kernel of every op that is a list of moves, and the views. A copy looks only at the size of an
-// element, so one body of code serves all dtypes, without a compilation step.
+// The CPU kernel of every op that is a list of moves, and the views. A copy looks only at the size
+// of an element, so one body of code serves all dtypes, without a compilation step.
+#include "ops/shape/moves.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -7,7 +9,6 @@
 #include "backend/cpu/kernel.h"
 #include "base/threads.h"
 #include "ops/all_kernels.cpu.h"
-#include "ops/shape/moves.h"
 #include "tensor/element.h"
 
 namespace mycel::ops {
@@ -20,8 +21,8 @@ using cpu::Problem;
 constexpr int64_t kBytesPerThread = 64 << 10;  // less is copied faster by one thread
 constexpr int64_t kTile = 32;
 
-// A move as one buffer-to-buffer job: `outer` dims, then a row, or a plane in which the source runs along
-// `across` and the destination along the last dim.
+// A move as one buffer-to-buffer job: `outer` dims, then a row, or a plane in which the source runs
+// along `across` and the destination along the last dim.
 struct Job {
   Move m;
   int across = -1;  // index of the dim with source stride 1 when the last one has another
@@ -31,7 +32,8 @@ struct Job {
 Job job_of(const Move& m) {
   Job j{m};
   int last = m.rank - 1;
-  if (m.rank >= 2 && m.dst[last] == 1 && m.src[last] != 0 && m.src[last] != 1 && m.src[last] != -1) {
+  if (m.rank >= 2 && m.dst[last] == 1 && m.src[last] != 0 && m.src[last] != 1 &&
+      m.src[last] != -1) {
     for (int d = 0; d < last; ++d) {
       if (m.src[d] == 1 && m.extent[d] >= 4) j.across = d;
     }
@@ -57,9 +59,9 @@ void copy_row(const T* src, int64_t src_step, T* dst, int64_t dst_step, int64_t 
   }
 }
 
-// Transposes a tile: `rows` rows of the destination, n long, each read with a stride. Square blocks of one
-// cache line go through a buffer, so that every line of the source is read once even when the stride is a
-// power of two and lines fall into the same cache set.
+// Transposes a tile: `rows` rows of the destination, n long, each read with a stride. Square blocks
+// of one cache line go through a buffer, so that every line of the source is read once even when
+// the stride is a power of two and lines fall into the same cache set.
 template <typename T>
 void copy_tile(const T* src, int64_t row_src, T* dst, int64_t row_dst, int64_t rows, int64_t n) {
   constexpr int64_t kBlock = sizeof(T) >= 16 ? 4 : 64 / sizeof(T) > 16 ? 16 : 64 / sizeof(T);
@@ -69,14 +71,16 @@ void copy_tile(const T* src, int64_t row_src, T* dst, int64_t row_dst, int64_t r
       T* to = dst + r0 * row_dst + i0;
       if (i0 + kBlock <= n && r0 + kBlock <= rows) {
         T block[kBlock][kBlock];
-        for (int64_t i = 0; i < kBlock; ++i) std::memcpy(block[i], from + i * row_src, sizeof(block[i]));
+        for (int64_t i = 0; i < kBlock; ++i)
+          std::memcpy(block[i], from + i * row_src, sizeof(block[i]));
         for (int64_t r = 0; r < kBlock; ++r) {
           for (int64_t i = 0; i < kBlock; ++i) to[r * row_dst + i] = block[i][r];
         }
         continue;
       }
       for (int64_t r = 0; r < std::min(kBlock, rows - r0); ++r) {
-        for (int64_t i = 0; i < std::min(kBlock, n - i0); ++i) to[r * row_dst + i] = from[i * row_src + r];
+        for (int64_t i = 0; i < std::min(kBlock, n - i0); ++i)
+          to[r * row_dst + i] = from[i * row_src + r];
       }
     }
   }
@@ -106,7 +110,8 @@ void run_tasks(const Job& job, const T* src, T* dst, int64_t begin, int64_t end)
       copy_row(src + s, last < 0 ? 1 : m.src[last], dst + t, last < 0 ? 1 : m.dst[last], m.inner());
     } else {
       int64_t rows = std::min(kTile, m.extent[job.across] - tile);
-      copy_tile(src + s + tile, m.src[last], dst + t + tile * m.dst[job.across], m.dst[job.across], rows, m.inner());
+      copy_tile(src + s + tile, m.src[last], dst + t + tile * m.dst[job.across], m.dst[job.across],
+                rows, m.inner());
     }
   }
 }
@@ -134,8 +139,8 @@ OneElement element_of(DType dtype, double value) {
 int alias_of(const MoveCtx& c) {
   if (c.moves.empty()) return -1;
   const Move& m = c.moves[0];
-  bool whole = m.result == 0 && m.rank == 1 && m.extent[0] == c.out().size() && m.src[0] == 1 && m.dst[0] == 1 &&
-               m.src_offset == 0 && m.dst_offset == 0;
+  bool whole = m.result == 0 && m.rank == 1 && m.extent[0] == c.out().size() && m.src[0] == 1 &&
+               m.dst[0] == 1 && m.src_offset == 0 && m.dst_offset == 0;
   return whole ? m.operand : -1;
 }
 
@@ -166,7 +171,9 @@ constexpr KernelDef copies(const char* op) {
   return {op, "copy", nullptr, [](const Problem& p) { return prepare(p, rule); }};
 }
 
-Tensors view_of(const Problem& p, std::span<const Tensor> in) { return {in[0].view(p.out[0].shape)}; }
+Tensors view_of(const Problem& p, std::span<const Tensor> in) {
+  return {in[0].view(p.out[0].shape)};
+}
 constexpr KernelDef view(const char* op) { return {op, "view", nullptr, nullptr, view_of}; }
 
 double fill_value(const Problem& p) {
@@ -183,13 +190,16 @@ std::unique_ptr<Prepared> prepare_fill(const Problem& p) {
   whole.dim(p.out[0].shape.size(), 0, 1);
   std::vector<Job> jobs;
   for (const Move& m : simplified({whole})) jobs.push_back(job_of(m));
-  return cpu::prepared_by("fill", [jobs = std::move(jobs), element, bytes = size_of(dtype), at = p.in.size()](void* const* b) {
+  return cpu::prepared_by("fill", [jobs = std::move(jobs), element, bytes = size_of(dtype),
+                                   at = p.in.size()](void* const* b) {
     for (const Job& j : jobs) run_job(j, bytes, element.data(), b[at]);
   });
 }
 constexpr KernelDef fill(const char* op) { return {op, "fill", nullptr, prepare_fill}; }
 
-Tensors give_constant(const Problem& p, std::span<const Tensor>) { return {p.view()["value"].tensor()}; }
+Tensors give_constant(const Problem& p, std::span<const Tensor>) {
+  return {p.view()["value"].tensor()};
+}
 
 constexpr KernelDef kKernels[] = {
     {"constant", "constant", nullptr, nullptr, give_constant},

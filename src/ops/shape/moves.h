@@ -1,7 +1,7 @@
-// Moves: most shape ops (transpose, concat, slice, pad, tile, flip…) are lists of strided copies from an
-// operand, or from a constant, into a result. A record states its list once as a MoveRule; the portable
-// loop nest (`move_loops`) and the CPU kernel (moves.cpu.cc) are derived from it. Copies never look at
-// values, so every dtype of one size shares a kernel.
+// Moves: most shape ops (transpose, concat, slice, pad, tile, flip…) are lists of strided copies
+// from an operand, or from a constant, into a result. A record states its list once as a MoveRule;
+// the portable loop nest (`move_loops`) and the CPU kernel (moves.cpu.cc) are derived from it.
+// Copies never look at values, so every dtype of one size shares a kernel.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ namespace mycel::ops {
 constexpr int kMaxMoveRank = 2 * kMaxRank;
 constexpr int kFromConstant = -1;
 
-// dst[dst_offset + Σ i·dst] = src[src_offset + Σ i·src] for every index i. Offsets and strides count
-// elements; source strides may be 0 or negative, destinations of one move are distinct.
+// dst[dst_offset + Σ i·dst] = src[src_offset + Σ i·src] for every index i. Offsets and strides
+// count elements; source strides may be 0 or negative, destinations of one move are distinct.
 struct Move {
   int operand = 0;  // kFromConstant: MoveCtx::constant
   int result = 0;
@@ -27,7 +27,7 @@ struct Move {
   int64_t src_offset = 0, dst_offset = 0;
 
   Move& dim(int64_t n, int64_t src_stride, int64_t dst_stride);
-  int64_t rows() const;   // product of all extents but the last
+  int64_t rows() const;  // product of all extents but the last
   int64_t inner() const { return rank ? extent[rank - 1] : 1; }
 };
 
@@ -63,8 +63,8 @@ using Strides = std::array<int64_t, kMaxRank>;
 
 // Row-major strides in elements.
 Strides row_strides(const Shape& s);
-// Dims of extent 1 dropped, neighbours merged, rows ordered as they lie in the result, very long rows cut
-// so that threads can share them. Empty moves vanish.
+// Dims of extent 1 dropped, neighbours merged, rows ordered as they lie in the result, very long
+// rows cut so that threads can share them. Empty moves vanish.
 std::vector<Move> simplified(const std::vector<Move>& moves);
 
 // The loop rule of a list of moves.

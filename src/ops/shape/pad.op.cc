@@ -1,5 +1,5 @@
-// Padding. Every mode is a list of moves: the operand in the middle, and per padded axis copies, mirrored
-// copies, repetitions or a constant around it.
+// Padding. Every mode is a list of moves: the operand in the middle, and per padded axis copies,
+// mirrored copies, repetitions or a constant around it.
 #include <algorithm>
 
 #include "ir/expansion.h"
@@ -29,14 +29,17 @@ void pad_type(TypeRuleCtx& c) {
   }
   Shape out;
   for (int d = 0; d < s.rank(); ++d) {
-    if (mode != "constant" && (low[d] < 0 || high[d] < 0)) c.fail("mode {} takes no negative padding", mode);
+    if (mode != "constant" && (low[d] < 0 || high[d] < 0))
+      c.fail("mode {} takes no negative padding", mode);
     int64_t n = s[d], most = std::max(low[d], high[d]);
     if (n == kUnknownDim) {
       out.push_back(n);
       continue;
     }
-    if (mode == "reflect" && most > 0 && most >= n) c.fail("mode reflect pads axis {} by less than its size {}", d, n);
-    if ((mode == "symmetric" || mode == "wrap") && most > n) c.fail("mode {} pads axis {} by at most its size {}", mode, d, n);
+    if (mode == "reflect" && most > 0 && most >= n)
+      c.fail("mode reflect pads axis {} by less than its size {}", d, n);
+    if ((mode == "symmetric" || mode == "wrap") && most > n)
+      c.fail("mode {} pads axis {} by at most its size {}", mode, d, n);
     if (mode == "edge" && most > 0 && n == 0) c.fail("axis {} is empty: it has no edge", d);
     if (low[d] + n + high[d] < 0) c.fail("padding of axis {} removes more than its size {}", d, n);
     out.push_back(low[d] + n + high[d]);
@@ -74,7 +77,8 @@ Value unpadded(Value g, int axis, int64_t low, int64_t n, int64_t high, const st
       middle = middle + back_on(part, axis, front ? n - k : 0, n, k);
     } else {
       int64_t skip = mode == "reflect" ? 1 : 0;  // reflect leaves the edge itself out
-      middle = middle + back_on(kFlip({part}, {Ints{axis}}), axis, front ? skip : n - k - skip, n, k);
+      middle =
+          middle + back_on(kFlip({part}, {Ints{axis}}), axis, front ? skip : n - k - skip, n, k);
     }
   }
   return middle;
@@ -93,7 +97,8 @@ void pad_grad(Adjoint& a) {
   }
   for (int d = 0; d < s.rank(); ++d) {
     if (low[d] == 0 && high[d] == 0) continue;
-    if (s[d] == kUnknownDim) value_error("pad: the gradient of mode {} needs a known size of axis {}", mode, d);
+    if (s[d] == kUnknownDim)
+      value_error("pad: the gradient of mode {} needs a known size of axis {}", mode, d);
     g = unpadded(g, d, low[d], s[d], high[d], mode);
   }
   a.dx(0) += g;
@@ -111,7 +116,8 @@ void expand_pad(Expansion& e) {
   const Ints& pairs = e.attrs.ints("padding");
   int rank = e.x(0).rank();
   if (pairs.size() % 2 != 0 || static_cast<int>(pairs.size()) > 2 * rank) {
-    value_error("pad: padding needs pairs for at most the {} dims of the operand, got {}", rank, e.attrs["padding"].str());
+    value_error("pad: padding needs pairs for at most the {} dims of the operand, got {}", rank,
+                e.attrs["padding"].str());
   }
   const char* mode = core_mode(e.attrs.string("mode"));
   const Attr& value = e.attrs["value"];
@@ -131,7 +137,8 @@ void expand_pairs(Expansion& e, const char* mode) {
   const Ints& pairs = e.attrs.ints("paddings");
   int rank = e.x(0).rank();
   if (static_cast<int>(pairs.size()) != 2 * rank) {
-    value_error("{}: paddings needs a pair for each of the {} dims, got {}", e.op.name, rank, e.attrs["paddings"].str());
+    value_error("{}: paddings needs a pair for each of the {} dims, got {}", e.op.name, rank,
+                e.attrs["paddings"].str());
   }
   Ints low, high;
   for (size_t i = 0; i < pairs.size(); i += 2) {
@@ -172,7 +179,8 @@ void constant_border(MoveCtx& c, const std::vector<Stretch>& middle) {
   Strides to = row_strides(out);
   for (int d = 0; d < out.rank(); ++d) {
     int64_t after = middle[d].at + middle[d].count;
-    for (auto [at, count] : {std::pair(int64_t{0}, middle[d].at), std::pair(after, out[d] - after)}) {
+    for (auto [at, count] :
+         {std::pair(int64_t{0}, middle[d].at), std::pair(after, out[d] - after)}) {
       if (count <= 0) continue;
       Move& m = c.add(kFromConstant);
       for (int k = 0; k < out.rank(); ++k) {
@@ -214,16 +222,21 @@ void pad_moves(MoveCtx& c) {
 
 constexpr OpDef kPadNd = check({
     .name = "pad_nd",
-    .doc = "Adds low[d] elements before and high[d] behind axis d: a constant (negative amounts cut off), the operand "
-           "mirrored without (reflect) or with (symmetric) its edge, its edge repeated, or the operand wrapped round.",
+    .doc = "Adds low[d] elements before and high[d] behind axis d: a constant (negative amounts "
+           "cut off), the operand "
+           "mirrored without (reflect) or with (symmetric) its edge, its edge repeated, or the "
+           "operand wrapped round.",
     .in = {"x: any"},
-    .attr = {"low: int[]", "high: int[]", "mode: str(constant|reflect|symmetric|edge|wrap) = constant", "value: float = 0"},
+    .attr = {"low: int[]", "high: int[]",
+             "mode: str(constant|reflect|symmetric|edge|wrap) = constant", "value: float = 0"},
     .type = pad_type,
     .shard = "none",
     .grad = pad_grad,
     .loops = move_loops<pad_moves>,
-    .cases = "x[4, 3]; low = [0, 0] [1, 2]; high = [0, 1] [2, 0]; mode = constant reflect symmetric edge wrap; bad low = "
-             "[1] | x[4, 3]; low = [-1, 2]; high = [3, -2]; mode = constant; value = 1.5; bad low = [-9, 0]; skip zero_size: modes need "
+    .cases = "x[4, 3]; low = [0, 0] [1, 2]; high = [0, 1] [2, 0]; mode = constant reflect "
+             "symmetric edge wrap; bad low = "
+             "[1] | x[4, 3]; low = [-1, 2]; high = [3, -2]; mode = constant; value = 1.5; bad low "
+             "= [-9, 0]; skip zero_size: modes need "
              "elements; skip scalar: paddings per dim",
     .onnx = "Pad",
     .internal = true,
@@ -231,15 +244,20 @@ constexpr OpDef kPadNd = check({
 
 constexpr OpDef kPad = check({
     .name = "pad",
-    .doc = "Pads the last dims: padding holds pairs (before, after) from the last dim backwards. Modes: constant (value, "
-           "0 by default; negative amounts cut off), reflect, symmetric, replicate (edge) and circular (wrap).",
+    .doc = "Pads the last dims: padding holds pairs (before, after) from the last dim backwards. "
+           "Modes: constant (value, "
+           "0 by default; negative amounts cut off), reflect, symmetric, replicate (edge) and "
+           "circular (wrap).",
     .in = {"input_x: any"},
-    .attr = {"padding: int[]", "mode: str(constant|reflect|symmetric|replicate|edge|circular|wrap) = constant",
+    .attr = {"padding: int[]",
+             "mode: str(constant|reflect|symmetric|replicate|edge|circular|wrap) = constant",
              "value: float? = None"},
     .shard = "none",
     .expand = expand_pad,
-    .cases = "input_x[4, 3]; padding = [1, 2] [0, 1, 2, 0]; mode = constant reflect replicate circular; bad padding = [1]; "
-             "bad padding = [1, 1, 1, 1, 1, 1] | padding = [1, -1]; mode = constant; value = 2.5; skip zero_size: modes need elements; skip "
+    .cases = "input_x[4, 3]; padding = [1, 2] [0, 1, 2, 0]; mode = constant reflect replicate "
+             "circular; bad padding = [1]; "
+             "bad padding = [1, 1, 1, 1, 1, 1] | padding = [1, -1]; mode = constant; value = 2.5; "
+             "skip zero_size: modes need elements; skip "
              "scalar: paddings per dim",
 });
 
@@ -250,20 +268,23 @@ constexpr OpDef kConstantPad = check({
     .attr = {"paddings: int[]"},
     .shard = "none",
     .expand = [](Expansion& e) { expand_pairs(e, "constant"); },
-    .cases = "x[4, 3]; paddings = [1, 2, 0, 1]; bad paddings = [1, 2]; skip scalar: paddings per dim",
+    .cases =
+        "x[4, 3]; paddings = [1, 2, 0, 1]; bad paddings = [1, 2]; skip scalar: paddings per dim",
     .primitive = "Pad(paddings)",
     .internal = true,
 });
 
 constexpr OpDef kMirrorPad = check({
     .name = "mirror_pad",
-    .doc = "Pads with the mirrored operand, without (REFLECT) or with (SYMMETRIC) its edge: paddings holds (before, after) "
+    .doc = "Pads with the mirrored operand, without (REFLECT) or with (SYMMETRIC) its edge: "
+           "paddings holds (before, after) "
            "for each dim.",
     .in = {"input_x: any"},
     .attr = {"paddings: int[]", "mode: str(REFLECT|SYMMETRIC) = REFLECT"},
     .shard = "none",
     .expand = [](Expansion& e) { expand_pairs(e, core_mode(e.attrs.string("mode"))); },
-    .cases = "input_x[4, 3]; paddings = [1, 2, 0, 1]; mode = REFLECT SYMMETRIC; bad paddings = [5, 0, 0, 0]; bad paddings = "
+    .cases = "input_x[4, 3]; paddings = [1, 2, 0, 1]; mode = REFLECT SYMMETRIC; bad paddings = [5, "
+             "0, 0, 0]; bad paddings = "
              "[1, 2]; skip zero_size: mirroring needs elements; skip scalar: paddings per dim",
 });
 

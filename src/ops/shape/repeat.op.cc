@@ -30,7 +30,8 @@ void broadcast_to_type(TypeRuleCtx& c) {
   Shape to;
   for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
     int64_t have = d < lead ? 1 : from[d - lead], want = dims[d];
-    if (want < -1 || (want == -1 && d < lead)) c.fail("shape {} has a negative size", c.attrs["shape"].str());
+    if (want < -1 || (want == -1 && d < lead))
+      c.fail("shape {} has a negative size", c.attrs["shape"].str());
     if (want == -1) want = have;  // kept
     if (have != 1 && have != want && have != kUnknownDim) {
       c.fail("a dim of size {} cannot become {}; only size 1 can be repeated", have, want);
@@ -68,7 +69,8 @@ void tile_type(TypeRuleCtx& c) {
   c.result(c.dtype(0), out);
 }
 
-// Sums dim d of g over `count` repetitions: whole blocks one after the other (tile) or neighbours (repeat).
+// Sums dim d of g over `count` repetitions: whole blocks one after the other (tile) or neighbours
+// (repeat).
 Value folded(Value g, int d, int64_t count, bool blocks) {
   const Shape s = g.shape();
   if (s.known()) {
@@ -77,7 +79,8 @@ Value folded(Value g, int d, int64_t count, bool blocks) {
     Ints dims{s.size(0, d), blocks ? count : n, blocks ? n : count, s.size(d + 1, s.rank())};
     Shape result = s;
     result.set(d, n);
-    return kReshape({kReduceSum({kReshape({g}, {dims})}, {Ints{blocks ? 1 : 2}, false})}, {Attr(result)});
+    return kReshape({kReduceSum({kReshape({g}, {dims})}, {Ints{blocks ? 1 : 2}, false})},
+                    {Attr(result)});
   }
   std::vector<Value> parts;
   if (blocks) parts = all_results(kSplitEqual, {g}, {d, count});
@@ -124,17 +127,21 @@ void expand_repeat_interleave(Expansion& e) {
   Value x = e.x(0);
   const Ints& counts = e.attrs.ints("repeats");
   if (e.attrs["axis"].none()) x = kRavel({x});
-  int axis = e.attrs["axis"].none() ? 0 : normalize_axis(e.attrs.integer("axis"), x.rank(), "repeat_interleave");
+  int axis = e.attrs["axis"].none()
+                 ? 0
+                 : normalize_axis(e.attrs.integer("axis"), x.rank(), "repeat_interleave");
   for (int64_t n : counts) {
     if (n < 0) value_error("repeat_interleave: repeats must not be negative, got {}", n);
   }
   if (counts.size() == 1) return e.result(kRepeatElements({x}, {counts[0], axis}));
   int64_t n = x.shape()[axis];
   if (n != kUnknownDim && n != static_cast<int64_t>(counts.size())) {
-    value_error("repeat_interleave: {} repeats given for axis {} of size {}", counts.size(), axis, n);
+    value_error("repeat_interleave: {} repeats given for axis {} of size {}", counts.size(), axis,
+                n);
   }
   std::vector<int64_t> from;
-  for (size_t i = 0; i < counts.size(); ++i) from.insert(from.end(), counts[i], static_cast<int64_t>(i));
+  for (size_t i = 0; i < counts.size(); ++i)
+    from.insert(from.end(), counts[i], static_cast<int64_t>(i));
   Value index = e.graph.constant(Tensor::from(from, {static_cast<int64_t>(from.size())}));
   e.result(kGather({x, index}, {axis}));
 }
@@ -175,15 +182,18 @@ void repeat_moves(MoveCtx& c) {
 
 constexpr OpDef kBroadcastTo = check({
     .name = "broadcast_to",
-    .doc = "Repeats dims of size 1, and puts new dims in front, until the shape is reached; -1 keeps a size.",
+    .doc = "Repeats dims of size 1, and puts new dims in front, until the shape is reached; -1 "
+           "keeps a size.",
     .in = {"input: any"},
     .attr = {"shape: int[]"},
     .type = broadcast_to_type,
     .shard = "none",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy(); },  // additions to dx are summed back
     .loops = move_loops<broadcast_moves>,
-    .cases = "input[3, 1]; shape = [3, 4] [2, 3, 1] [2, -1, 5] [3, 0]; bad shape = [3]; bad shape = [2, 4] | input[]; "
-             "shape = [] [2, 2]; skip zero_size: the shape names sizes; skip scalar: the shape has dims",
+    .cases =
+        "input[3, 1]; shape = [3, 4] [2, 3, 1] [2, -1, 5] [3, 0]; bad shape = [3]; bad shape = [2, "
+        "4] | input[]; "
+        "shape = [] [2, 2]; skip zero_size: the shape names sizes; skip scalar: the shape has dims",
     .onnx = "Expand",
     .primitive = "BroadcastTo(shape)",
     .method = "broadcast_to expand",
@@ -198,14 +208,17 @@ constexpr OpDef kBroadcastLike = check({
     .shard = "none",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy(); },
     .loops = move_loops<broadcast_moves>,
-    .cases = "input[3, 1]; other[2, 3, 4]; no grad of other: only its shape is used; bad other[4, 5]; skip dtypes: "
-             "other is not read; skip zero_size: the shapes belong together; skip scalar: the shapes belong together",
+    .cases = "input[3, 1]; other[2, 3, 4]; no grad of other: only its shape is used; bad other[4, "
+             "5]; skip dtypes: "
+             "other is not read; skip zero_size: the shapes belong together; skip scalar: the "
+             "shapes belong together",
     .method = "expand_as",
 });
 
 constexpr OpDef kTile = check({
     .name = "tile",
-    .doc = "Repeats the whole operand multiples[i] times along dim i; the shorter of shape and multiples is filled "
+    .doc = "Repeats the whole operand multiples[i] times along dim i; the shorter of shape and "
+           "multiples is filled "
            "with ones in front.",
     .in = {"input: any"},
     .attr = {"multiples: int[]"},
@@ -228,19 +241,23 @@ constexpr OpDef kRepeatElements = check({
     .shard = "none",
     .grad = repeat_grad,
     .loops = move_loops<repeat_moves>,
-    .cases = "rep = 1 3 0; axis = 0 1 -1; bad axis = 3; bad rep = -1; skip scalar: a scalar has no axes",
+    .cases =
+        "rep = 1 3 0; axis = 0 1 -1; bad axis = 3; bad rep = -1; skip scalar: a scalar has no axes",
 });
 
 constexpr OpDef kRepeatInterleave = check({
     .name = "repeat_interleave",
-    .doc = "Repeats elements along `axis`, all equally often or each by its own count; without axis the operand is "
+    .doc = "Repeats elements along `axis`, all equally often or each by its own count; without "
+           "axis the operand is "
            "flattened.",
     .in = {"input: any"},
     .attr = {"repeats: int[]", "axis: int? = None"},
     .shard = "none",
     .expand = expand_repeat_interleave,
-    .cases = "input[2, 3]; repeats = 2 [1, 0, 3]; axis = 1 -1; bad repeats = [1, 2]; bad repeats = [-1]; bad axis = 2 | "
-             "repeats = 2; axis = None; skip zero_size: counts belong to sizes; skip scalar: a scalar has no axes",
+    .cases = "input[2, 3]; repeats = 2 [1, 0, 3]; axis = 1 -1; bad repeats = [1, 2]; bad repeats = "
+             "[-1]; bad axis = 2 | "
+             "repeats = 2; axis = None; skip zero_size: counts belong to sizes; skip scalar: a "
+             "scalar has no axes",
     .method = "repeat repeat_interleave",
 });
 

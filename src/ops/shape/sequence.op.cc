@@ -35,7 +35,8 @@ bool whole(double v) { return v == std::floor(v) && std::abs(v) < 0x1p53; }
 
 int64_t arange_size(TypeRuleCtx& c) {
   double start = c.attrs.real("start"), end = c.attrs.real("end"), step = c.attrs.real("step");
-  if (!std::isfinite(start) || !std::isfinite(end) || !std::isfinite(step)) c.fail("start, end and step must be finite");
+  if (!std::isfinite(start) || !std::isfinite(end) || !std::isfinite(step))
+    c.fail("start, end and step must be finite");
   if (step == 0) c.fail("step must not be 0");
   double count = std::ceil((end - start) / step);
   if (count > 0x1p62) c.fail("there would be {} elements", count);
@@ -53,13 +54,16 @@ void arange_loops(LoopCtx& c) {
   double start = c.attrs.real("start"), step = c.attrs.real("step");
   DType d = c.out_type().dtype;
   if (is_int(d) && whole(start) && whole(step)) {
-    Val from = c.nest.number(static_cast<int64_t>(start)), by = c.nest.number(static_cast<int64_t>(step));
+    Val from = c.nest.number(static_cast<int64_t>(start)),
+        by = c.nest.number(static_cast<int64_t>(step));
     return by_position(c, c.out_type().shape.size(), [&](Val i) { return from + i * by; });
   }
   Val from = c.nest.number(start, DType::kFloat64), by = c.nest.number(step, DType::kFloat64);
   by_position(c, c.out_type().shape.size(), [&](Val i) {
     Val v = from + cast(i, DType::kFloat64) * by;
-    return is_complex(d) ? make_complex(cast(v, real_part_of(d)), c.nest.literal(real_part_of(d), 0.0)) : v;
+    return is_complex(d)
+               ? make_complex(cast(v, real_part_of(d)), c.nest.literal(real_part_of(d), 0.0))
+               : v;
   });
 }
 
@@ -79,7 +83,8 @@ void linspace_loops(LoopCtx& c) {
   Val last = c.nest.number(steps > 1 ? steps - 1 : 1), half = c.nest.number(steps / 2);
   DType d = c.out_type().dtype == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   by_position(c, steps, [&](Val i) {
-    Val a = cast(c.nest.load(c.in(0), c.nest.index(0)), d), b = cast(c.nest.load(c.in(1), c.nest.index(0)), d);
+    Val a = cast(c.nest.load(c.in(0), c.nest.index(0)), d),
+        b = cast(c.nest.load(c.in(1), c.nest.index(0)), d);
     Val step = (b - a) / cast(last, d);
     Val back = b - cast(last - i, d) * step;
     return select(i <= half && i < last, a + cast(i, d) * step, back);
@@ -90,7 +95,8 @@ void linspace_grad(ir::Adjoint& a) {
   int64_t steps = a.attrs().integer("steps");
   double last = steps > 1 ? static_cast<double>(steps - 1) : 1;
   DType d = a.y_type().dtype;
-  ir::Value at = a.graph().add(op_of(kArange), {}, {0.0, static_cast<double>(steps), 1.0, d})->out() / last;
+  ir::Value at =
+      a.graph().add(op_of(kArange), {}, {0.0, static_cast<double>(steps), 1.0, d})->out() / last;
   if (a.wants(0)) a.dx(0) += a.dy() * (1.0 - at);
   if (a.wants(1)) a.dx(1) += a.dy() * at;
 }
@@ -124,7 +130,8 @@ constexpr OpDef kArange = check({
     .shard = "-> none",
     .grad = no_gradient(kNoOperand),
     .loops = arange_loops,
-    .cases = "start = 0 2.5 -3; end = 7; step = 1 0.75; dtype = int64 float32 float64 int8 | start = 5; end = -5; step = -2; "
+    .cases = "start = 0 2.5 -3; end = 7; step = 1 0.75; dtype = int64 float32 float64 int8 | start "
+             "= 5; end = -5; step = -2; "
              "dtype = int32; bad step = 0.0",
     .primitive = "Range",
     .alias = "range",
@@ -139,7 +146,8 @@ constexpr OpDef kLinspace = check({
     .shard = "-> none",
     .grad = linspace_grad,
     .loops = linspace_loops,
-    .cases = "start[]; end[]; steps = 1 2 7; bad steps = -1; bad start[2]; skip zero_size: scalars are needed; skip dtypes: "
+    .cases = "start[]; end[]; steps = 1 2 7; bad steps = -1; bad start[2]; skip zero_size: scalars "
+             "are needed; skip dtypes: "
              "both have one dtype",
     .primitive = "LinSpace",
 });

@@ -1,6 +1,6 @@
-// Shape room: ops that make tensors from attributes or move elements about without computing on them.
-// Reshape-like ops are views (OpDef::view); nearly all others are lists of strided copies (moves.h), from
-// which both the loop rule and the CPU kernel follow.
+// Shape room: ops that make tensors from attributes or move elements about without computing on
+// them. Reshape-like ops are views (OpDef::view); nearly all others are lists of strided copies
+// (moves.h), from which both the loop rule and the CPU kernel follow.
 #pragma once
 
 #include <vector>
@@ -18,8 +18,10 @@ extern const OpDef kConstant, kFillConstant, kFull, kZeros, kOnes, kZerosLike, k
 extern const OpDef kReshape, kReshapeLike, kExpandDims, kSqueeze, kCollapseDims, kFlatten, kRavel;
 extern const OpDef kAtleast1d, kAtleast2d, kAtleast3d;
 // layout.op.cc
-extern const OpDef kTranspose, kSwapaxes, kMoveaxis, kRollaxis, kT, kBroadcastTo, kBroadcastLike, kTile;
-extern const OpDef kRepeatElements, kRepeatInterleave, kFlip, kFliplr, kFlipud, kRoll, kRollAxes, kRot90;
+extern const OpDef kTranspose, kSwapaxes, kMoveaxis, kRollaxis, kT, kBroadcastTo, kBroadcastLike,
+    kTile;
+extern const OpDef kRepeatElements, kRepeatInterleave, kFlip, kFliplr, kFlipud, kRoll, kRollAxes,
+    kRot90;
 extern const OpDef kDepthToSpace, kSpaceToDepth, kPixelShuffle, kPixelUnshuffle;
 extern const OpDef kSpaceToBatchNd, kBatchToSpaceNd;
 // join.op.cc
@@ -32,11 +34,12 @@ extern const OpDef kPadNd, kPad, kConstantPad, kMirrorPad;
 // sequence.op.cc
 extern const OpDef kArange, kLinspace, kEye;
 // matrix.op.cc
-extern const OpDef kBand, kMatrixBandPart, kTril, kTriu, kDiagonal, kDiagonalUpdate, kDiag, kDiagflat, kDiagEmbed;
+extern const OpDef kBand, kMatrixBandPart, kTril, kTriu, kDiagonal, kDiagonalUpdate, kDiag,
+    kDiagflat, kDiagEmbed;
 extern const OpDef kTrace;
 
-// -- what gradient rules of several rooms need -------------------------------------------------------
-// `v` under the shape of operand `i`; free.
+// -- what gradient rules of several rooms need
+// ------------------------------------------------------- `v` under the shape of operand `i`; free.
 ir::Value shaped_like(ir::Adjoint& a, ir::Value v, int i);
 // Zeros of the type of operand `i`; touches the operand only when its shape is unknown.
 ir::Value zeros_of(ir::Adjoint& a, int i);

@@ -1,8 +1,8 @@
 // The shape room against naive loops and numbers from NumPy.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <map>
+
+#include <gtest/gtest.h>
 
 #include "base/threads.h"
 #include "ir/graph.h"
@@ -31,7 +31,8 @@ int64_t offset(const List& at, const Shape& s) {
 
 TEST(Transpose, EveryPermutationOfFourDims) {
   Shape s{3, 37, 5, 34};
-  for (DType dtype : {DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64, DType::kComplex128}) {
+  for (DType dtype :
+       {DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64, DType::kComplex128}) {
     Tensor x = counting(s, dtype);
     Ints perm{0, 1, 2, 3};
     do {
@@ -39,7 +40,8 @@ TEST(Transpose, EveryPermutationOfFourDims) {
       for (int64_t i = 0; i < y.size(); i += 7) {
         List at = position(i, y.shape()), from(4);
         for (size_t d = 0; d < 4; ++d) from[static_cast<size_t>(perm[d])] = at[d];
-        ASSERT_EQ(element_as_int(y.raw(), dtype, i), element_as_int(x.raw(), dtype, offset(from, s)));
+        ASSERT_EQ(element_as_int(y.raw(), dtype, i),
+                  element_as_int(x.raw(), dtype, offset(from, s)));
       }
     } while (std::next_permutation(perm.begin(), perm.end()));
   }
@@ -66,7 +68,8 @@ TEST(Views, ShareMemory) {
 
 TEST(Reshape, ErrorsNameWhatIsAllowed) {
   Tensor x = counting({2, 3});
-  EXPECT_EQ(error_of("reshape", {x}, {Ints{4}}), "reshape: 6 elements do not fill shape (4,) (got input float32[2, 3])");
+  EXPECT_EQ(error_of("reshape", {x}, {Ints{4}}),
+            "reshape: 6 elements do not fill shape (4,) (got input float32[2, 3])");
   EXPECT_NE(error_of("reshape", {x}, {Ints{-1, -1}}), "");
   EXPECT_NE(error_of("reshape", {x}, {Ints{-1, 4}}), "");
 }
@@ -77,7 +80,8 @@ List slice_by_stepping(int64_t begin, int64_t end, int64_t step, int64_t n) {
   if (begin < 0) begin += n;
   if (end < 0) end += n;
   begin = step > 0 ? std::max<int64_t>(begin, 0) : std::min(begin, n - 1);
-  for (int64_t i = begin; step > 0 ? i < std::min(end, n) : i > std::max<int64_t>(end, -1); i += step) {
+  for (int64_t i = begin; step > 0 ? i < std::min(end, n) : i > std::max<int64_t>(end, -1);
+       i += step) {
     if (i >= 0 && i < n) out.push_back(i);
   }
   return out;
@@ -90,7 +94,8 @@ TEST(Slice, AgreesWithStepping) {
       for (int64_t end = -7; end <= 7; ++end) {
         for (int64_t step : {-7, -3, -2, -1, 1, 2, 3, 7}) {
           Tensor y = run1("strided_slice", {x}, {Ints{begin}, Ints{end}, Ints{step}});
-          ASSERT_EQ(ints(y), slice_by_stepping(begin, end, step, n)) << begin << ":" << end << ":" << step << " of " << n;
+          ASSERT_EQ(ints(y), slice_by_stepping(begin, end, step, n))
+              << begin << ":" << end << ":" << step << " of " << n;
         }
       }
     }
@@ -100,7 +105,8 @@ TEST(Slice, AgreesWithStepping) {
 TEST(Slice, Masks) {
   Tensor x = counting({2, 3, 4}, DType::kInt32);
   // x[..., None, 1]: ellipsis, new axis, index.
-  Tensor y = run1("strided_slice", {x}, {Ints{0, 0, 1}, Ints{0, 0, 2}, Ints{1, 1, 1}, 0, 0, 1, 2, 4});
+  Tensor y =
+      run1("strided_slice", {x}, {Ints{0, 0, 1}, Ints{0, 0, 2}, Ints{1, 1, 1}, 0, 0, 1, 2, 4});
   EXPECT_EQ(y.shape(), (Shape{2, 3, 1}));
   EXPECT_EQ(ints(y), (List{1, 5, 9, 13, 17, 21}));
   // x[-1, :, ::-2]
@@ -113,7 +119,8 @@ TEST(Slice, Masks) {
 
 TEST(Slice, UpdateWritesTheRegion) {
   Tensor x = counting({3, 4}, DType::kInt32);
-  Tensor y = run1("strided_slice_update", {x, of<int32_t>({-1, -2})}, {Ints{0, 3}, Ints{3, 0}, Ints{2, -2}});
+  Tensor y = run1("strided_slice_update", {x, of<int32_t>({-1, -2})},
+                  {Ints{0, 3}, Ints{3, 0}, Ints{2, -2}});
   EXPECT_EQ(ints(y), (List{0, -2, 2, -1, 4, 5, 6, 7, 8, -2, 10, -1}));
   EXPECT_EQ(ints(x)[1], 1);  // the operand stays as it was
 }
@@ -131,7 +138,8 @@ TEST(Concat, AndSplitAreInverse) {
     if (axis != 0) parts = run("split_v", {x}, {axis == 1 ? Ints{1, 0, 5} : Ints{7, 0, 3}, axis});
     EXPECT_EQ(ints(run1("concat", parts, {axis})), ints(x));
   }
-  Tensor joined = run1("concat", {counting({2, 1}, DType::kInt32), counting({2, 2}, DType::kFloat32)}, {1});
+  Tensor joined =
+      run1("concat", {counting({2, 1}, DType::kInt32), counting({2, 2}, DType::kFloat32)}, {1});
   EXPECT_EQ(joined.dtype(), DType::kFloat32);
   EXPECT_EQ(ints(joined), (List{0, 0, 1, 1, 2, 3}));
 }
@@ -154,23 +162,29 @@ TEST(Split, SizesAndSections) {
 // numpy.pad(numpy.arange(3), (2, 1), mode)
 TEST(Pad, ModesAsNumPy) {
   Tensor x = counting({3}, DType::kInt32);
-  std::map<std::string, List> expected = {{"constant", {0, 0, 0, 1, 2, 0}}, {"reflect", {2, 1, 0, 1, 2, 1}},
-                                          {"symmetric", {1, 0, 0, 1, 2, 2}}, {"edge", {0, 0, 0, 1, 2, 2}},
+  std::map<std::string, List> expected = {{"constant", {0, 0, 0, 1, 2, 0}},
+                                          {"reflect", {2, 1, 0, 1, 2, 1}},
+                                          {"symmetric", {1, 0, 0, 1, 2, 2}},
+                                          {"edge", {0, 0, 0, 1, 2, 2}},
                                           {"wrap", {1, 2, 0, 1, 2, 0}}};
-  for (auto& [mode, values] : expected) EXPECT_EQ(ints(run1("pad", {x}, {Ints{2, 1}, mode})), values) << mode;
+  for (auto& [mode, values] : expected)
+    EXPECT_EQ(ints(run1("pad", {x}, {Ints{2, 1}, mode})), values) << mode;
   EXPECT_EQ(ints(run1("pad", {x}, {Ints{-1, 2}, "constant", 9.0})), (List{1, 2, 9, 9}));
 }
 
 // numpy.pad(numpy.arange(6).reshape(2, 3), ((1, 1), (2, 2)), "reflect")
 TEST(Pad, TwoAxes) {
   Tensor y = run1("pad", {counting({2, 3}, DType::kInt32)}, {Ints{2, 2, 1, 1}, "reflect"});
-  EXPECT_EQ(ints(y), (List{5, 4, 3, 4, 5, 4, 3, 2, 1, 0, 1, 2, 1, 0, 5, 4, 3, 4, 5, 4, 3, 2, 1, 0, 1, 2, 1, 0}));
+  EXPECT_EQ(ints(y), (List{5, 4, 3, 4, 5, 4, 3, 2, 1, 0, 1, 2, 1, 0,
+                           5, 4, 3, 4, 5, 4, 3, 2, 1, 0, 1, 2, 1, 0}));
 }
 
 // The gradient of padding counts how often an element was copied.
 TEST(Pad, GradientCountsCopies) {
   Tensor x = counting({3}, DType::kFloat64), ones = Tensor::full(DType::kFloat64, {6}, 1);
-  auto count = [&](const char* mode) { return reals(gradient("pad", {x}, {Ints{2, 1}, mode}, 0, ones)); };
+  auto count = [&](const char* mode) {
+    return reals(gradient("pad", {x}, {Ints{2, 1}, mode}, 0, ones));
+  };
   EXPECT_EQ(count("constant"), (std::vector<double>{1, 1, 1}));
   EXPECT_EQ(count("reflect"), (std::vector<double>{1, 3, 2}));
   EXPECT_EQ(count("symmetric"), (std::vector<double>{2, 2, 2}));
@@ -185,7 +199,8 @@ TEST(Repeat, AsNumPy) {
   EXPECT_EQ(ints(run1("repeat_elements", {x}, {2, 1})), (List{0, 0, 1, 1, 2, 2, 3, 3}));
   EXPECT_EQ(ints(run1("repeat_interleave", {x}, {Ints{1, 2}, 0})), (List{0, 1, 2, 3, 2, 3}));
   EXPECT_EQ(ints(run1("repeat_interleave", {x}, {2})), (List{0, 0, 1, 1, 2, 2, 3, 3}));
-  EXPECT_EQ(ints(run1("broadcast_to", {counting({2, 1}, DType::kInt32)}, {Ints{2, -1, 2}})), (List{0, 0, 1, 1, 0, 0, 1, 1}));
+  EXPECT_EQ(ints(run1("broadcast_to", {counting({2, 1}, DType::kInt32)}, {Ints{2, -1, 2}})),
+            (List{0, 0, 1, 1, 0, 0, 1, 1}));
 }
 
 TEST(Order, AsNumPy) {
@@ -211,7 +226,8 @@ TEST(Blocks, DepthToSpaceByDefinition) {
       List at = position(k, y.shape());
       int64_t block = at[2] % b * b + at[3] % b;
       int64_t channel = depth_first ? block * c + at[1] : at[1] * b * b + block;
-      ASSERT_EQ(ints(y)[static_cast<size_t>(k)], offset({0, channel, at[2] / b, at[3] / b}, x.shape()));
+      ASSERT_EQ(ints(y)[static_cast<size_t>(k)],
+                offset({0, channel, at[2] / b, at[3] / b}, x.shape()));
     }
     EXPECT_EQ(ints(run1("space_to_depth", {y}, {b, depth_first ? "DCR" : "CRD"})), ints(x));
   }
@@ -221,7 +237,9 @@ TEST(Sequence, ArangeLinspaceEye) {
   EXPECT_EQ(ints(run1("arange", {}, {5.0, -1.0, -2.0})), (List{5, 3, 1}));
   EXPECT_EQ(run1("arange", {}, {0.0, 1.0, 0.3, DType::kFloat64}).size(), 4);
   EXPECT_EQ(run1("arange", {}, {1.0, 1.0}).size(), 0);
-  Tensor y = run1("linspace", {Tensor::scalar(DType::kFloat32, 0.1), Tensor::scalar(DType::kFloat32, 0.7)}, {7});
+  Tensor y =
+      run1("linspace", {Tensor::scalar(DType::kFloat32, 0.1), Tensor::scalar(DType::kFloat32, 0.7)},
+           {7});
   EXPECT_EQ(y.data<float>()[0], 0.1f);
   EXPECT_EQ(y.data<float>()[6], 0.7f);
   EXPECT_NEAR(y.data<float>()[3], 0.4f, 1e-7);
@@ -232,7 +250,8 @@ TEST(Matrix, DiagonalsAndTriangles) {
   Tensor x = counting({3, 4}, DType::kInt32);
   EXPECT_EQ(ints(run1("tril", {x}, {-1})), (List{0, 0, 0, 0, 4, 0, 0, 0, 8, 9, 0, 0}));
   EXPECT_EQ(ints(run1("triu", {x}, {2})), (List{0, 0, 2, 3, 0, 0, 0, 7, 0, 0, 0, 0}));
-  EXPECT_EQ(ints(run1("matrix_band_part", {x}, {1, 0})), (List{0, 0, 0, 0, 4, 5, 0, 0, 0, 9, 10, 0}));
+  EXPECT_EQ(ints(run1("matrix_band_part", {x}, {1, 0})),
+            (List{0, 0, 0, 0, 4, 5, 0, 0, 0, 9, 10, 0}));
   EXPECT_EQ(ints(run1("diagonal", {x}, {1})), (List{1, 6, 11}));
   EXPECT_EQ(ints(run1("diagonal", {x}, {-2})), (List{8}));
   EXPECT_EQ(ints(run1("trace", {x})), (List{15}));
@@ -249,7 +268,8 @@ TEST(Meshgrid, BothIndexings) {
   EXPECT_EQ(xy[0].shape(), (Shape{3, 2}));
   EXPECT_EQ(ints(xy[0]), (List{0, 1, 0, 1, 0, 1}));
   EXPECT_EQ(ints(xy[1]), (List{0, 0, 1, 1, 2, 2}));
-  Tensors ij = run("meshgrid", {counting({2}, DType::kInt32), counting({3}, DType::kInt32)}, {"ij"});
+  Tensors ij =
+      run("meshgrid", {counting({2}, DType::kInt32), counting({3}, DType::kInt32)}, {"ij"});
   EXPECT_EQ(ints(ij[0]), (List{0, 0, 0, 1, 1, 1}));
 }
 

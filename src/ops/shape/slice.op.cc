@@ -21,7 +21,8 @@ using Ints = Attr::Ints;
 
 namespace {
 
-constexpr int64_t kLow = std::numeric_limits<int64_t>::min();   // "from the very start / to the very end"
+constexpr int64_t kLow =
+    std::numeric_limits<int64_t>::min();  // "from the very start / to the very end"
 constexpr int64_t kHigh = std::numeric_limits<int64_t>::max();  // of an axis, whatever its size
 
 struct Range {
@@ -41,7 +42,8 @@ Range range_of(int64_t begin, int64_t end, int64_t step, int64_t n) {
 }
 
 Shape sliced_shape(TypeRuleCtx& c, const Shape& s) {
-  const Ints &begin = c.attrs.ints("begin"), &end = c.attrs.ints("end"), &steps = c.attrs.ints("strides");
+  const Ints &begin = c.attrs.ints("begin"), &end = c.attrs.ints("end"),
+             &steps = c.attrs.ints("strides");
   size_t rank = static_cast<size_t>(s.rank());
   if (begin.size() != rank || end.size() != rank || steps.size() != rank) {
     c.fail("begin, end and strides need {} entries each", rank);
@@ -68,7 +70,8 @@ void slice_update_type(TypeRuleCtx& c) {
     fits = v[d] == region[d] || v[d] == kUnknownDim || region[d] == kUnknownDim;
   }
   if (!fits) c.fail("value must have the shape {} of the region", region.str());
-  if (c.dtype(1) != c.dtype(0)) c.fail_type("value must have the dtype of the tensor that it is written to");
+  if (c.dtype(1) != c.dtype(0))
+    c.fail_type("value must have the dtype of the tensor that it is written to");
   types::same_as_first(c);
 }
 
@@ -82,8 +85,9 @@ Value written(Adjoint& a, Value base, Value v) {
 void slice_update_grad(Adjoint& a) {
   if (a.wants(1)) a.dx(1) += like_slice(a, a.dy());
   if (!a.wants(0)) return;
-  Value hole = a.x_type(1).shape.known() ? filled(a.graph(), 0, a.x_type(1).shape, a.x_type(1).dtype)
-                                         : kZerosLike({a.x(1)});
+  Value hole = a.x_type(1).shape.known()
+                   ? filled(a.graph(), 0, a.x_type(1).shape, a.x_type(1).dtype)
+                   : kZerosLike({a.x(1)});
   a.dx(0) += written(a, a.dy(), hole);
 }
 
@@ -121,13 +125,14 @@ void expand_narrow(Expansion& e) {
   if (start < 0 && n != kUnknownDim) start += n;
   bool from_end = start < 0 && n == kUnknownDim && start + length <= 0;
   if ((start < 0 && !from_end) || length < 0 || (n != kUnknownDim && start + length > n)) {
-    value_error("narrow: start {} and length {} reach beyond axis {} of size {}", start, length, axis, n);
+    value_error("narrow: start {} and length {} reach beyond axis {} of size {}", start, length,
+                axis, n);
   }
   e.result(sliced(x, axis, start, length));
 }
 
-// strided_slice with the five bit masks of its published form, as a basic slice, the axes to drop after it
-// and the places of new ones.
+// strided_slice with the five bit masks of its published form, as a basic slice, the axes to drop
+// after it and the places of new ones.
 struct Indexing {
   Ints begin, end, strides;
   Ints dropped, added;
@@ -165,7 +170,8 @@ Indexing indexing_of(const Expansion& e, int rank) {
     } else if (bit(shrink, i)) {
       int64_t n = e.x(0).shape()[axis], p = begin[i];
       if (n != kUnknownDim && (p < -n || p >= n)) {
-        fail(ErrorKind::kIndex, "{}: index {} is outside [{}, {}] of dim {}", e.op.name, p, -n, n - 1, axis);
+        fail(ErrorKind::kIndex, "{}: index {} is outside [{}, {}] of dim {}", e.op.name, p, -n,
+             n - 1, axis);
       }
       x.begin.push_back(p);
       x.end.push_back(p == -1 ? kHigh : p + 1);
@@ -191,13 +197,17 @@ Value indexed(Value x, const Indexing& i) {
   return x;
 }
 
-void expand_strided_slice(Expansion& e) { e.result(indexed(e.x(0), indexing_of(e, e.x(0).rank()))); }
+void expand_strided_slice(Expansion& e) {
+  e.result(indexed(e.x(0), indexing_of(e, e.x(0).rank())));
+}
 
 // x with x[index] = value: the value is repeated into the region, as NumPy does.
 void expand_strided_slice_update(Expansion& e) {
   Value x = e.x(0), v = e.x(1);
   Indexing i = indexing_of(e, x.rank());
-  if (v.dtype() != x.dtype()) type_error("{}: value has dtype {}, must have {}", e.op.name, name_of(v.dtype()), name_of(x.dtype()));
+  if (v.dtype() != x.dtype())
+    type_error("{}: value has dtype {}, must have {}", e.op.name, name_of(v.dtype()),
+               name_of(x.dtype()));
   Value like = indexed(x, i);
   // NumPy lets a value have more leading dims of size 1 than the region.
   while (v.rank() > like.rank() && v.shape()[0] == 1) v = kSqueeze({v}, {Ints{0}});
@@ -209,7 +219,8 @@ void expand_strided_slice_update(Expansion& e) {
 
 // Per-dim source or destination of the region: {offset, strides}.
 void region_move(MoveCtx& c, const Shape& whole, const Shape& region, int operand, bool read) {
-  const Ints &begin = c.attrs.ints("begin"), &end = c.attrs.ints("end"), &steps = c.attrs.ints("strides");
+  const Ints &begin = c.attrs.ints("begin"), &end = c.attrs.ints("end"),
+             &steps = c.attrs.ints("strides");
   Strides outer = row_strides(whole), inner = row_strides(region);
   Move& m = c.add(operand);
   for (int d = 0; d < whole.rank(); ++d) {
@@ -241,7 +252,8 @@ void slice_update_moves(MoveCtx& c) {
 
 constexpr OpDef kBasicSlice = check({
     .name = "basic_slice",
-    .doc = "x[begin:end:strides] with one entry per dim, as Python slices: negative positions count from the end, "
+    .doc = "x[begin:end:strides] with one entry per dim, as Python slices: negative positions "
+           "count from the end, "
            "those outside are clamped, strides may be negative.",
     .in = {"x: any"},
     .attr = {"begin: int[]", "end: int[]", "strides: int[]"},
@@ -249,23 +261,28 @@ constexpr OpDef kBasicSlice = check({
     .shard = "none",
     .grad = [](Adjoint& a) { a.dx(0) += written(a, zeros_of(a, 0), a.dy()); },
     .loops = move_loops<slice_moves>,
-    .cases = "x[5, 6]; begin = [1, 0] [-4, 3] [9, 0]; end = [4, 6] [-1, 100]; strides = [1, 1] [2, 3] | x[5, 6]; begin = "
-             "[4, -1] [100, 3]; end = [-100, 0] [1, -7]; strides = [-1, -2]; bad strides = [0, 1]; bad begin = [0]; skip "
+    .cases = "x[5, 6]; begin = [1, 0] [-4, 3] [9, 0]; end = [4, 6] [-1, 100]; strides = [1, 1] [2, "
+             "3] | x[5, 6]; begin = "
+             "[4, -1] [100, 3]; end = [-100, 0] [1, -7]; strides = [-1, -2]; bad strides = [0, 1]; "
+             "bad begin = [0]; skip "
              "scalar: indices per dim | x[]; begin = []; end = []; strides = []",
     .internal = true,
 });
 
 constexpr OpDef kSliceUpdate = check({
     .name = "slice_update",
-    .doc = "x with the region x[begin:end:strides] replaced by value, which has the region's shape.",
+    .doc =
+        "x with the region x[begin:end:strides] replaced by value, which has the region's shape.",
     .in = {"x: any", "value: any"},
     .attr = {"begin: int[]", "end: int[]", "strides: int[]"},
     .type = slice_update_type,
     .shard = "none",
     .grad = slice_update_grad,
     .loops = move_loops<slice_update_moves>,
-    .cases = "x[5, 6]; value[2, 3]; begin = [1, 0] [-4, 1]; end = [5, 6]; strides = [2, 2] | x[5, 6]; value[2, 3]; begin = "
-             "[3, -1]; end = [-100, 0]; strides = [-2, -2]; bad value[3, 2]; bad strides = [0, 1]; skip scalar: indices "
+    .cases = "x[5, 6]; value[2, 3]; begin = [1, 0] [-4, 1]; end = [5, 6]; strides = [2, 2] | x[5, "
+             "6]; value[2, 3]; begin = "
+             "[3, -1]; end = [-100, 0]; strides = [-2, -2]; bad value[3, 2]; bad strides = [0, 1]; "
+             "skip scalar: indices "
              "per dim; skip dtypes: both have one dtype; skip zero_size: the region has a size",
     .internal = true,
 });
@@ -278,7 +295,8 @@ constexpr OpDef kSlice = check({
     .type = begin_size_type,
     .shard = "none",
     .expand = expand_slice,
-    .cases = "input_x[5, 6]; begin = [0, 0] [2, 3]; size = [1, 2] [-1, 3] [3, -1]; bad size = [6, 1]; bad begin = [-1, 0]; "
+    .cases = "input_x[5, 6]; begin = [0, 0] [2, 3]; size = [1, 2] [-1, 3] [3, -1]; bad size = [6, "
+             "1]; bad begin = [-1, 0]; "
              "bad begin = [0]; skip zero_size: sizes are given; skip scalar: sizes are given",
     .onnx = "Slice",
     .primitive = "Slice()",
@@ -291,39 +309,51 @@ constexpr OpDef kNarrow = check({
     .attr = {"axis: int", "start: int", "length: int"},
     .shard = "none",
     .expand = expand_narrow,
-    .cases = "input[5, 6]; axis = 0 -1; start = 0 2 -3; length = 0 3; bad length = 7; bad axis = 2; skip zero_size: sizes "
+    .cases = "input[5, 6]; axis = 0 -1; start = 0 2 -3; length = 0 3; bad length = 7; bad axis = "
+             "2; skip zero_size: sizes "
              "are given; skip scalar: a scalar has no axes",
     .method = "narrow",
 });
 
 constexpr OpDef kStridedSlice = check({
     .name = "strided_slice",
-    .doc = "x[begin:end:strides] for the leading dims. Bit i of a mask changes entry i: begin_mask and end_mask ignore "
-           "the position, ellipsis_mask stands for as many whole dims as are missing, new_axis_mask puts a dim of size "
+    .doc = "x[begin:end:strides] for the leading dims. Bit i of a mask changes entry i: begin_mask "
+           "and end_mask ignore "
+           "the position, ellipsis_mask stands for as many whole dims as are missing, "
+           "new_axis_mask puts a dim of size "
            "1, shrink_axis_mask takes the element at begin and drops the dim.",
     .in = {"input_x: any"},
-    .attr = {"begin: int[]", "end: int[]", "strides: int[] = []", "begin_mask: int = 0", "end_mask: int = 0",
-             "ellipsis_mask: int = 0", "new_axis_mask: int = 0", "shrink_axis_mask: int = 0"},
+    .attr = {"begin: int[]", "end: int[]", "strides: int[] = []", "begin_mask: int = 0",
+             "end_mask: int = 0", "ellipsis_mask: int = 0", "new_axis_mask: int = 0",
+             "shrink_axis_mask: int = 0"},
     .shard = "none",
     .expand = expand_strided_slice,
-    .cases = "input_x[5, 6, 4]; begin = [1, -2] [3, 2]; end = [4, -5] [0, 6]; strides = [1, -1] [2, 1]; begin_mask = 0 1; "
-             "end_mask = 0 2; skip zero_size: positions are given; skip scalar: positions are given | begin = [1, 0, 2]; "
-             "end = [2, 0, 4]; strides = []; begin_mask = 0; end_mask = 0; ellipsis_mask = 2; new_axis_mask = 0 4; "
+    .cases = "input_x[5, 6, 4]; begin = [1, -2] [3, 2]; end = [4, -5] [0, 6]; strides = [1, -1] "
+             "[2, 1]; begin_mask = 0 1; "
+             "end_mask = 0 2; skip zero_size: positions are given; skip scalar: positions are "
+             "given | begin = [1, 0, 2]; "
+             "end = [2, 0, 4]; strides = []; begin_mask = 0; end_mask = 0; ellipsis_mask = 2; "
+             "new_axis_mask = 0 4; "
              "shrink_axis_mask = 0 1; bad ellipsis_mask = 3; bad begin = [0]",
-    .primitive = "StridedSlice(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)",
+    .primitive =
+        "StridedSlice(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)",
 });
 
 constexpr OpDef kStridedSliceUpdate = check({
     .name = "strided_slice_update",
-    .doc = "The tensor after x[begin:end:strides] = value, with the masks of strided_slice; value is repeated into the "
+    .doc = "The tensor after x[begin:end:strides] = value, with the masks of strided_slice; value "
+           "is repeated into the "
            "region as NumPy does.",
     .in = {"input_x: any", "value: any"},
-    .attr = {"begin: int[]", "end: int[]", "strides: int[] = []", "begin_mask: int = 0", "end_mask: int = 0",
-             "ellipsis_mask: int = 0", "new_axis_mask: int = 0", "shrink_axis_mask: int = 0"},
+    .attr = {"begin: int[]", "end: int[]", "strides: int[] = []", "begin_mask: int = 0",
+             "end_mask: int = 0", "ellipsis_mask: int = 0", "new_axis_mask: int = 0",
+             "shrink_axis_mask: int = 0"},
     .shard = "none",
     .expand = expand_strided_slice_update,
-    .cases = "input_x[5, 6]; value[] [1] [2, 1]; begin = [1, 0]; end = [5, 6]; strides = [2, 1]; skip zero_size: positions "
-             "are given; skip scalar: positions are given; skip dtypes: both have one dtype; bad value[7] | value[6]; "
+    .cases = "input_x[5, 6]; value[] [1] [2, 1]; begin = [1, 0]; end = [5, 6]; strides = [2, 1]; "
+             "skip zero_size: positions "
+             "are given; skip scalar: positions are given; skip dtypes: both have one dtype; bad "
+             "value[7] | value[6]; "
              "begin = [-1]; end = [0]; strides = [1]; shrink_axis_mask = 1",
     .internal = true,
 });

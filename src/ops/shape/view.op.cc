@@ -24,8 +24,10 @@ void reshape_type(TypeRuleCtx& c) {
   int open = -1;
   int64_t rest = 1;  // product of the sizes given
   for (size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d] < -1) c.fail("shape must have no negative entries but one -1, got {}", c.attrs["shape"].str());
-    if (dims[d] == -1 && open >= 0) c.fail("only one entry of shape may be -1, got {}", c.attrs["shape"].str());
+    if (dims[d] < -1)
+      c.fail("shape must have no negative entries but one -1, got {}", c.attrs["shape"].str());
+    if (dims[d] == -1 && open >= 0)
+      c.fail("only one entry of shape may be -1, got {}", c.attrs["shape"].str());
     if (dims[d] == -1) open = static_cast<int>(d);
     to.push_back(dims[d]);
   }
@@ -36,7 +38,8 @@ void reshape_type(TypeRuleCtx& c) {
   } else if (open < 0) {
     if (rest != from.size()) c.fail("{} elements do not fill shape {}", from.size(), to.str());
   } else {
-    if (rest == 0) c.fail("-1 cannot be found beside a dim of size 0 in {}", c.attrs["shape"].str());
+    if (rest == 0)
+      c.fail("-1 cannot be found beside a dim of size 0 in {}", c.attrs["shape"].str());
     if (from.size() % rest != 0) {
       c.fail("{} elements cannot be divided into shape {}", from.size(), c.attrs["shape"].str());
     }
@@ -58,13 +61,15 @@ void squeeze_type(TypeRuleCtx& c) {
   const Attr& axes = c.attrs["axis"];
   if (axes.none() || axes.ints().empty()) {
     for (int d = 0; d < s.rank(); ++d) {
-      if (s[d] == kUnknownDim) c.fail("whether dim {} has size 1 is not known yet: name the axes to drop", d);
+      if (s[d] == kUnknownDim)
+        c.fail("whether dim {} has size 1 is not known yet: name the axes to drop", d);
       drop[d] = s[d] == 1;
     }
   } else {
     for (int64_t a : axes.ints()) {
       int d = c.axis(a);
-      if (s[d] != 1 && s[d] != kUnknownDim) c.fail("axis {} has size {}; only size 1 can be dropped", a, s[d]);
+      if (s[d] != 1 && s[d] != kUnknownDim)
+        c.fail("axis {} has size {}; only size 1 can be dropped", a, s[d]);
       drop[d] = true;
     }
   }
@@ -82,7 +87,8 @@ void collapse_type(TypeRuleCtx& c) {
   if (from > to) c.fail("start_dim {} lies behind end_dim {}", from, to);
   Shape out;
   for (int d = 0; d < from; ++d) out.push_back(s[d]);
-  bool known = std::none_of(s.begin() + from, s.begin() + to + 1, [](int64_t n) { return n == kUnknownDim; });
+  bool known = std::none_of(s.begin() + from, s.begin() + to + 1,
+                            [](int64_t n) { return n == kUnknownDim; });
   out.push_back(known ? s.size(from, to + 1) : kUnknownDim);
   for (int d = to + 1; d < s.rank(); ++d) out.push_back(s[d]);
   c.result(c.dtype(0), out);
@@ -104,13 +110,15 @@ void expand_atleast(Expansion& e) {
 Value shaped_like(Adjoint& a, Value v, int i) {
   const Shape& s = a.x_type(i).shape;
   auto unknown = std::count(s.begin(), s.end(), kUnknownDim);
-  if (unknown > 1 || (unknown == 1 && std::count(s.begin(), s.end(), 0) > 0)) return kReshapeLike({v, a.x(i)});
+  if (unknown > 1 || (unknown == 1 && std::count(s.begin(), s.end(), 0) > 0))
+    return kReshapeLike({v, a.x(i)});
   return kReshape({v}, {Attr(s)});
 }
 
 constexpr OpDef kReshape = check({
     .name = "reshape",
-    .doc = "The elements in row-major order under another shape; one entry may be -1 and follows from the "
+    .doc = "The elements in row-major order under another shape; one entry may be -1 and follows "
+           "from the "
            "others. Shares memory with its operand.",
     .in = {"input: any"},
     .attr = {"shape: int[]"},
@@ -118,8 +126,10 @@ constexpr OpDef kReshape = check({
     .shard = "none",
     .grad = view_grad,
     .loops = move_loops<identity_moves>,
-    .cases = "input[2, 3, 4]; shape = [24] [4, 6] [-1, 2] [2, 3, 4, 1]; bad shape = [5]; bad shape = [-1, -1]; "
-             "bad shape = [7, -1] | input[]; shape = [] [1, 1] | input[0, 3]; shape = [3, 0] [0]; bad shape = "
+    .cases = "input[2, 3, 4]; shape = [24] [4, 6] [-1, 2] [2, 3, 4, 1]; bad shape = [5]; bad shape "
+             "= [-1, -1]; "
+             "bad shape = [7, -1] | input[]; shape = [] [1, 1] | input[0, 3]; shape = [3, 0] [0]; "
+             "bad shape = "
              "[0, -1]; skip zero_size: shapes name sizes; skip scalar: shapes name sizes",
     .onnx = "Reshape",
     .primitive = "Reshape()",
@@ -131,7 +141,8 @@ constexpr OpDef kReshapeLike = check({
     .name = "reshape_like",
     .doc = "The first operand under the shape of the second, whose values are not used.",
     .in = {"input: any", "other: any"},
-    .type = [](TypeRuleCtx& c) {
+    .type =
+        [](TypeRuleCtx& c) {
           const Shape &a = c.shape(0), &b = c.shape(1);
           if (a.known() && b.known() && a.size() != b.size()) c.fail("the shapes differ in size");
           c.result(c.dtype(0), b);
@@ -139,8 +150,10 @@ constexpr OpDef kReshapeLike = check({
     .shard = "none",
     .grad = view_grad,
     .loops = move_loops<identity_moves>,
-    .cases = "input[2, 6]; other[3, 4]; no grad of other: only its shape is used; skip dtypes: other is not read; "
-             "bad other[5]; skip zero_size: sizes belong together; skip scalar: sizes belong together",
+    .cases =
+        "input[2, 6]; other[3, 4]; no grad of other: only its shape is used; skip dtypes: other is "
+        "not read; "
+        "bad other[5]; skip zero_size: sizes belong together; skip scalar: sizes belong together",
     .method = "reshape_as view_as",
     .view = true,
 });
@@ -180,7 +193,8 @@ constexpr OpDef kSqueeze = check({
 
 constexpr OpDef kCollapseDims = check({
     .name = "collapse_dims",
-    .doc = "Merges the dims from start_dim to end_dim, both included, into one; a scalar becomes [1].",
+    .doc =
+        "Merges the dims from start_dim to end_dim, both included, into one; a scalar becomes [1].",
     .in = {"input: any"},
     .attr = {"start_dim: int", "end_dim: int = -1"},
     .type = collapse_type,
@@ -194,7 +208,8 @@ constexpr OpDef kCollapseDims = check({
 
 constexpr OpDef kFlatten = check({
     .name = "flatten",
-    .doc = "Merges the dims from start_dim to end_dim, both included; order F transposes the operand first.",
+    .doc = "Merges the dims from start_dim to end_dim, both included; order F transposes the "
+           "operand first.",
     .in = {"input: any"},
     .attr = {"order: str(C|F) = C", "start_dim: int = 1", "end_dim: int = -1"},
     .shard = "none",
@@ -241,7 +256,8 @@ constexpr OpDef kAtleast2d = check({
 
 constexpr OpDef kAtleast3d = check({
     .name = "atleast_3d",
-    .doc = "The operand with three dims or more: [] gives [1, 1, 1], [n] gives [1, n, 1], [m, n] gives [m, n, 1].",
+    .doc = "The operand with three dims or more: [] gives [1, 1, 1], [n] gives [1, n, 1], [m, n] "
+           "gives [m, n, 1].",
     .in = {"inputs: any"},
     .shard = "none",
     .expand = expand_atleast<3>,

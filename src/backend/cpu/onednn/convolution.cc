@@ -19,8 +19,8 @@ memory::desc dense_desc(const Dims& dims, memory::data_type type) {
 }
 
 // Activations: logical n, c, spatial…; in memory as the user has them.
-memory::desc activation_desc(int64_t n, int64_t channels, const Dims& spatial, memory::data_type type,
-                             bool channel_last) {
+memory::desc activation_desc(int64_t n, int64_t channels, const Dims& spatial,
+                             memory::data_type type, bool channel_last) {
   Dims dims = {n, channels};
   dims.insert(dims.end(), spatial.begin(), spatial.end());
   if (!channel_last) return dense_desc(dims, type);
@@ -69,8 +69,10 @@ Dims minus_one(Dims dilation) {
 dnnl::convolution_forward::primitive_desc forward_desc(const Convolution& c, const Layouts& l,
                                                        dnnl::prop_kind kind) {
   auto algorithm = dnnl::algorithm::convolution_direct;
-  return {engine(), kind,      algorithm,   l.any_x,    l.any_w,          l.bias,
-          l.any_y,  c.stride,  minus_one(c.dilation), c.pad_begin, c.pad_end, user_scratchpad()};
+  return {engine(),    kind,      algorithm,
+          l.any_x,     l.any_w,   l.bias,
+          l.any_y,     c.stride,  minus_one(c.dilation),
+          c.pad_begin, c.pad_end, user_scratchpad()};
 }
 
 // Adds the one computation with reorders around it. `out` is the argument that it writes.
@@ -134,7 +136,8 @@ Recipe recipe_of_convolution(const Convolution& c) {
   Key key(kConvolutionRecipe);
   key.add(static_cast<int64_t>(c.pass)).add(static_cast<int64_t>(c.dtype));
   key.add(c.batch).add(c.groups).add(c.in_channels).add(c.out_channels);
-  for (const auto* list : {&c.in, &c.kernel, &c.out, &c.stride, &c.dilation, &c.pad_begin, &c.pad_end}) {
+  for (const auto* list :
+       {&c.in, &c.kernel, &c.out, &c.stride, &c.dilation, &c.pad_begin, &c.pad_end}) {
     key.add(*list);
   }
   key.add(c.bias).add(c.channel_last).add(c.x_at).add(c.w_at).add(c.bias_at).add(c.y_at);
@@ -154,6 +157,8 @@ Recipe recipe_of_convolution(const Convolution& c) {
 }  // namespace
 
 std::string refuses(const Convolution& c) { return recipe_of_convolution(c).refusal; }
-std::unique_ptr<Prepared> prepare(const Convolution& c) { return kernel_of(recipe_of_convolution(c)); }
+std::unique_ptr<Prepared> prepare(const Convolution& c) {
+  return kernel_of(recipe_of_convolution(c));
+}
 
 }  // namespace mycel::cpu::onednn

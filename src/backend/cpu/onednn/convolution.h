@@ -1,6 +1,6 @@
-// Convolutions of 1 to 3 spatial dimensions through oneDNN: forward, gradient of the data (which is also
-// transposed convolution) and gradient of the weights. The conv room describes the problem; layouts
-// inside are chosen here, where measurement says what is fast.
+// Convolutions of 1 to 3 spatial dimensions through oneDNN: forward, gradient of the data (which is
+// also transposed convolution) and gradient of the weights. The conv room describes the problem;
+// layouts inside are chosen here, where measurement says what is fast.
 #pragma once
 
 #include <memory>

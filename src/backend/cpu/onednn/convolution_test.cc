@@ -1,11 +1,11 @@
 // oneDNN's convolutions against loops in double written here, on odd sizes.
 #include "backend/cpu/onednn/convolution.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <random>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "tensor/tensor.h"
 
@@ -50,8 +50,10 @@ Convolution describe(const Size& s, Pass pass, DType dtype, bool channel_last) {
   c.in = s.in, c.kernel = s.kernel, c.stride = s.stride, c.dilation = s.dilation;
   c.pad_begin = s.pad_begin, c.pad_end = s.pad_end;
   for (size_t d = 0; d < s.in.size(); ++d) {
-    c.out.push_back((s.in[d] + s.pad_begin[d] + s.pad_end[d] - s.dilation[d] * (s.kernel[d] - 1) - 1) /
-                        s.stride[d] + 1);
+    c.out.push_back(
+        (s.in[d] + s.pad_begin[d] + s.pad_end[d] - s.dilation[d] * (s.kernel[d] - 1) - 1) /
+            s.stride[d] +
+        1);
   }
   c.channel_last = channel_last;
   c.x_at = 0, c.w_at = 1, c.y_at = 2, c.bias_at = 3;
@@ -71,10 +73,12 @@ void each(const Ints& extent, F f) {
   }
 }
 
-int64_t offset(int64_t n, int64_t c, int64_t channels, const Ints& at, const Ints& extent, bool channel_last) {
+int64_t offset(int64_t n, int64_t c, int64_t channels, const Ints& at, const Ints& extent,
+               bool channel_last) {
   int64_t inner = 0;
   for (size_t d = 0; d < at.size(); ++d) inner = inner * extent[d] + at[d];
-  return channel_last ? (n * product(extent) + inner) * channels + c : (n * channels + c) * product(extent) + inner;
+  return channel_last ? (n * product(extent) + inner) * channels + c
+                      : (n * channels + c) * product(extent) + inner;
 }
 
 // Calls f(x index, w index, y index) for every product of the convolution.
@@ -92,7 +96,8 @@ void each_product(const Convolution& c, F f) {
       if (q[d] < 0 || q[d] >= c.in[d]) return;
     }
     f(offset(i[0], i[1] / og * ig + i[2], c.in_channels, q, c.in, c.channel_last),
-      offset(i[1], i[2], ig, k, c.kernel, false), offset(i[0], i[1], c.out_channels, p, c.out, c.channel_last));
+      offset(i[1], i[2], ig, k, c.kernel, false),
+      offset(i[0], i[1], c.out_channels, p, c.out, c.channel_last));
   });
 }
 
@@ -158,7 +163,8 @@ void check(const Convolution& c, const std::string& name, double tolerance) {
     return;
   }
   std::unique_ptr<Prepared> kernel = prepare(c);
-  EXPECT_EQ(std::string(kernel->implementation()).find("ref"), std::string::npos) << kernel->implementation();
+  EXPECT_EQ(std::string(kernel->implementation()).find("ref"), std::string::npos)
+      << kernel->implementation();
   Buffers r(c);
   std::vector<double> want = expected(c, r);
   kernel->run(r.buffers().data());

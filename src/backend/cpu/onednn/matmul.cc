@@ -9,15 +9,16 @@ namespace {
 using dnnl::memory;
 using Dims = memory::dims;
 
-// One operand as a batch of matrices: extents of the batch dimensions, rows, columns, and the strides of
-// the last two. Batches are dense.
+// One operand as a batch of matrices: extents of the batch dimensions, rows, columns, and the
+// strides of the last two. Batches are dense.
 struct Side {
   Dims batch;
   int64_t rows = 1, cols = 1;
   int64_t row_stride = 1, col_stride = 1;
 };
 
-// `vector_is_row`: how a 1-D operand is read. A transposed side is the same memory with swapped strides.
+// `vector_is_row`: how a 1-D operand is read. A transposed side is the same memory with swapped
+// strides.
 Side side_of(const Shape& s, bool transposed, bool vector_is_row) {
   Side side;
   if (s.rank() == 1) {
@@ -44,8 +45,8 @@ int64_t product(const Dims& d) {
 
 void pad_batch(Side& s, size_t rank) { s.batch.insert(s.batch.begin(), rank - s.batch.size(), 1); }
 
-// Fewer batch dimensions where that changes nothing: a single matrix on the right joins the rows of the
-// left side; equal batches become one dimension.
+// Fewer batch dimensions where that changes nothing: a single matrix on the right joins the rows of
+// the left side; equal batches become one dimension.
 void collapse(Side& a, Side& b, Side& y) {
   size_t rank = std::max(a.batch.size(), b.batch.size());
   for (Side* s : {&a, &b, &y}) pad_batch(*s, rank);
@@ -129,8 +130,9 @@ Recipe recipe_of_product(const Product& m) {
     key.add(s->batch).add(s->rows).add(s->cols).add(s->row_stride);
   }
   key.add(static_cast<int64_t>(m.dtype)).add(m.bias).add(m.y_buffer);
-  return recipe_of(
-      key, [&] { return product_recipe(m.a, m.b, m.y, data_type_of(m.dtype), m.bias, m.y_buffer); });
+  return recipe_of(key, [&] {
+    return product_recipe(m.a, m.b, m.y, data_type_of(m.dtype), m.bias, m.y_buffer);
+  });
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 namespace mycel::cpu::onednn {
 
-// Records with operands (a, b) and attributes transpose_a, transpose_b: NumPy's matmul, 1-D operands and
-// broadcast batch dimensions included.
+// Records with operands (a, b) and attributes transpose_a, transpose_b: NumPy's matmul, 1-D
+// operands and broadcast batch dimensions included.
 std::string matmul_refuses(const Problem& problem);
 std::unique_ptr<Prepared> matmul(const Problem& problem);
 

@@ -1,10 +1,10 @@
 // oneDNN's matrix products against loops in double written here.
 #include "backend/cpu/onednn/matmul.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <random>
+
+#include <gtest/gtest.h>
 
 #include "tensor/tensor.h"
 
@@ -57,7 +57,8 @@ void check(const Case& c, DType dtype, double tolerance) {
   Problem p{op, in, ty, attrs};
   ASSERT_EQ(matmul_refuses(p), "");
   std::unique_ptr<Prepared> kernel = matmul(p);
-  EXPECT_EQ(std::string(kernel->implementation()).find("ref"), std::string::npos) << kernel->implementation();
+  EXPECT_EQ(std::string(kernel->implementation()).find("ref"), std::string::npos)
+      << kernel->implementation();
   Tensor a = random(dtype, c.a, 1), b = random(dtype, c.b, 2), y = Tensor::empty(dtype, c.y);
   void* buffers[] = {a.mutable_raw(), b.mutable_raw(), y.mutable_raw()};
   kernel->run(buffers);
@@ -69,10 +70,12 @@ void check(const Case& c, DType dtype, double tolerance) {
   double worst = 0;
   for (int64_t e = 0; e < y.size(); ++e) {
     int64_t j = e % n, i = e / n % m, batch = e / (m * n);
-    int64_t a0 = batch_offset(batch, c.y, y_matrix, c.a), b0 = batch_offset(batch, c.y, y_matrix, c.b);
+    int64_t a0 = batch_offset(batch, c.y, y_matrix, c.a),
+            b0 = batch_offset(batch, c.y, y_matrix, c.b);
     double sum = 0;
     for (int64_t q = 0; q < k; ++q) {
-      sum += at(a, a0 + (c.ta ? q * m + i : i * k + q)) * at(b, b0 + (c.tb ? j * k + q : q * n + j));
+      sum +=
+          at(a, a0 + (c.ta ? q * m + i : i * k + q)) * at(b, b0 + (c.tb ? j * k + q : q * n + j));
     }
     worst = std::max(worst, std::abs(sum - at(y, e)) / std::sqrt(static_cast<double>(k)));
   }
@@ -116,7 +119,8 @@ TEST(OneDnnMatmul, DenseAddsItsBias) {
       ASSERT_EQ(dense_refuses(p), "");
       Tensor x = random(DType::kFloat32, xs, 1), w = random(DType::kFloat32, {4, 7}, 2);
       Tensor b = random(DType::kFloat32, {4}, 3), y = Tensor::empty(DType::kFloat32, ys);
-      void* buffers[] = {x.mutable_raw(), w.mutable_raw(), bias ? b.mutable_raw() : nullptr, y.mutable_raw()};
+      void* buffers[] = {x.mutable_raw(), w.mutable_raw(), bias ? b.mutable_raw() : nullptr,
+                         y.mutable_raw()};
       dense(p)->run(buffers);
       for (int64_t e = 0; e < y.size(); ++e) {
         double sum = bias ? at(b, e % 4) : 0;
@@ -133,7 +137,8 @@ TEST(OneDnnMatmul, SaysWhyItRefuses) {
   ir::Types y = {ir::Type(DType::kFloat64, {2, 2})};
   const ir::Type* in[] = {&a, &b};
   ir::Attrs attrs = {false, false};
-  EXPECT_EQ(matmul_refuses(Problem{op, in, y, attrs}), "dtype float64 (takes float32, bfloat16, float16)");
+  EXPECT_EQ(matmul_refuses(Problem{op, in, y, attrs}),
+            "dtype float64 (takes float32, bfloat16, float16)");
 }
 
 }  // namespace

@@ -84,7 +84,8 @@ void Program::add(const dnnl::primitive& primitive, const dnnl::primitive_desc_b
 
 std::unique_ptr<Program::Frame> Program::make_frame() const {
   auto f = std::make_unique<Frame>();
-  for (const Slot& s : slots_) f->memories.push_back(dnnl::memory(s.md, engine(), DNNL_MEMORY_NONE));
+  for (const Slot& s : slots_)
+    f->memories.push_back(dnnl::memory(s.md, engine(), DNNL_MEMORY_NONE));
   for (const Step& step : steps_) {
     std::vector<dnnl_exec_arg_t>& list = f->args.emplace_back();
     for (auto [arg, slot] : step.args) list.push_back({arg, f->memories[slot].get()});

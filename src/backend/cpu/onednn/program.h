@@ -1,16 +1,18 @@
-// Program: a short fixed sequence of oneDNN primitives (reorders around one computation), built once per
-// problem and run any number of times from any number of threads. Steps read and write slots: operands of
-// the kernel (buffers given to run) or temporaries. Temporaries and scratchpads share one block of
-// Mycel's own allocator per run, so that a steady state asks the system for nothing.
-// Only this folder sees oneDNN types; rooms use the headers matmul.h, convolution.h and pooling.h.
+// Program: a short fixed sequence of oneDNN primitives (reorders around one computation), built
+// once per problem and run any number of times from any number of threads. Steps read and write
+// slots: operands of the kernel (buffers given to run) or temporaries. Temporaries and scratchpads
+// share one block of Mycel's own allocator per run, so that a steady state asks the system for
+// nothing. Only this folder sees oneDNN types; rooms use the headers matmul.h, convolution.h and
+// pooling.h.
 #pragma once
 
 #include <memory>
 #include <mutex>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <oneapi/dnnl/dnnl.hpp>
 
 #include "tensor/dtype.h"
 
@@ -34,8 +36,8 @@ class Program {
   int temporary(const Md& md);
   // The slot itself when it already has layout `want`, otherwise a temporary filled by a reorder.
   int reordered(int slot, const Md& want);
-  // Where a computation that produces `have` should write so that `slot` receives it: the slot itself or
-  // a temporary; `finish` then adds the reorder.
+  // Where a computation that produces `have` should write so that `slot` receives it: the slot
+  // itself or a temporary; `finish` then adds the reorder.
   int target(int slot, const Md& have);
   void finish(int from, int to);
   // One primitive. `args`: oneDNN argument index and slot.

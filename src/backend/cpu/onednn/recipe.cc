@@ -1,9 +1,9 @@
 #include "backend/cpu/onednn/recipe.h"
 
-#include <fmt/format.h>
-
 #include <list>
 #include <unordered_map>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 

@@ -1,6 +1,6 @@
 // Recipe: what oneDNN can do for one problem: a program, or the reason why not. Making one costs
-// 0.3 to 15 ms (oneDNN generates code), so recipes are cached by everything that they depend on; asking
-// whether a problem is accepted and preparing it then cost one look-up together.
+// 0.3 to 15 ms (oneDNN generates code), so recipes are cached by everything that they depend on;
+// asking whether a problem is accepted and preparing it then cost one look-up together.
 #pragma once
 
 #include <functional>
