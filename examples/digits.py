@@ -1,6 +1,6 @@
-"""Trains a small convolutional network on 1,797 handwritten digits, tests it on a held-out fifth, saves
-and exports it, and lets a C++ program without Python read a few digits. digits.cc is the same program in
-C++; with one seed both end in the same bits. Run it with `./dev demo`.
+"""Trains a small convolutional network on 1,797 handwritten digits, tests it on a held-out fifth,
+saves and exports it, and lets a C++ program without Python read a few digits. digits.cc is the same
+program in C++; with one seed both end in the same bits. Run it with `./dev demo`.
 """
 
 import argparse
@@ -118,7 +118,8 @@ def main():
     screen.print(terminal.curve([("loss by epoch", history)], min(screen.width, 80), 4))
     right = right_answers(net, test_images, test_labels)
     screen.print(
-        f"held-out digits: {right}/{HELD_OUT} right ({right / HELD_OUT:.2%}), trained in {seconds:.1f} s"
+        f"held-out digits: {right}/{HELD_OUT} right ({right / HELD_OUT:.2%}), "
+        f"trained in {seconds:.1f} s"
     )
     out = Path(options.out)
     save_tensors(out / "digits.safetensors", dict(net.parameters_and_names()))

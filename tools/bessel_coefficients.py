@@ -2,7 +2,8 @@
 
 Each function is split where its character changes, freed of what is not smooth (logarithms, powers,
 oscillation), and interpolated at Chebyshev nodes in 60 digits; terms below 1e-17 of the largest are
-dropped. Run with mpmath installed: python tools/bessel_coefficients.py > src/ops/elementwise/bessel_tables.h
+dropped. Run with mpmath installed: python
+tools/bessel_coefficients.py > src/ops/elementwise/bessel_tables.h
 """
 
 import mpmath as mp
@@ -192,8 +193,8 @@ def tables():
 
 def main():
     print(
-        "// Chebyshev series of the Bessel functions in double precision, lowest term first. Computed by\n"
-        "// tools/bessel_coefficients.py; do not edit.\n#pragma once\n\nnamespace mycel::ops::bessel {\n"
+        "// Chebyshev series of the Bessel functions in double precision, lowest term first. Computed by\n"  # noqa: E501
+        "// tools/bessel_coefficients.py; do not edit.\n#pragma once\n\nnamespace mycel::ops::bessel {\n"  # noqa: E501
     )
     for name, what, series in tables():
         print(f"// {what}\ninline constexpr double {name}[] = {{")

@@ -1,6 +1,7 @@
-"""Mistakes of newcomers, with the exact text of the error that each gets. The lines that show where the
-mistake stands ("At file:line", the source, the caret) are tests/python/test_errors.py's business and left
-out here. Cases are strings, so that the table reads as a newcomer would have typed."""
+"""Mistakes of newcomers, with the exact text of the error that each gets. The lines that show where
+the mistake stands ("At file:line", the source, the caret) are tests/python/test_errors.py's
+business
+and left out here. Cases are strings, so that the table reads as a newcomer would have typed."""
 
 import os
 
@@ -228,7 +229,7 @@ MISTAKES = [
         "Adam: there are no parameters to optimize",
     ),
     (
-        "nn.SoftmaxCrossEntropyWithLogits(sparse=True)(Tensor([[1.0, 2.0]]), Tensor([2], ms.int32))",
+        "nn.SoftmaxCrossEntropyWithLogits(sparse=True)(Tensor([[1.0, 2.0]]), Tensor([2], ms.int32))",  # noqa: E501
         ValueError,
         "sparse_softmax_cross_entropy: label 2 at position 0 is outside [0, 2)",
     ),
@@ -239,7 +240,7 @@ MISTAKES = [
         "float32[1, 2], labels float32[1])",
     ),
     (
-        "nn.SoftmaxCrossEntropyWithLogits(sparse=True)(Tensor([[1.0, 2.0]]), Tensor([0, 1], ms.int32))",
+        "nn.SoftmaxCrossEntropyWithLogits(sparse=True)(Tensor([[1.0, 2.0]]), Tensor([0, 1], ms.int32))",  # noqa: E501
         ValueError,
         "sparse_softmax_cross_entropy: the labels must have shape (1,) (got logits "
         "float32[1, 2], labels int32[2])",

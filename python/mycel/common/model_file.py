@@ -33,7 +33,8 @@ def export(net, *inputs, file_name, file_format="MINDIR", **kwargs):
     """Writes the network, in evaluation mode, for inputs of these dtypes and shapes.
 
     file_name: ".mindir" is added where it is missing. file_format: "MINDIR" alone. Gives the path.
-    NotImplementedError for other published formats and options; OSError when the file cannot be written.
+    NotImplementedError for other published formats and options; OSError when the file
+    cannot be written.
     """
     from mycel.nn.cell import Cell
 
