@@ -15,11 +15,7 @@ bool truth(const Tensor& t) { return concrete(t, "condition").item() != 0; }
 // Records a node with regions: operands are abstract or traced over abstract values.
 Tensors record_region(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs) {
   Tensors plain(in.begin(), in.end());
-  Traced* top = nullptr;
-  for (Tensor& t : plain) {
-    Traced* trace = live_trace(t);
-    if (trace && (!top || trace->level->depth > top->level->depth)) top = trace;
-  }
+  Traced* top = innermost_trace(plain);
   std::vector<ir::Type> types;
   std::vector<const ir::Type*> pointers;
   types.reserve(plain.size());
@@ -33,14 +29,9 @@ Tensors record_region(const ir::Op& op, std::span<const Tensor> in, const ir::At
   }
   if (!top) return results;
   Ref<Level> level = top->level;
-  Tensors primals = plain;
+  Tensors primals = primals_at(level, plain);
   bool outer = false;
-  for (Tensor& t : primals) {
-    if (!t.trace()) continue;
-    auto* trace = static_cast<Traced*>(t.trace().get());
-    if (trace->level == level) t = Tensor(trace->primal);
-    outer |= static_cast<bool>(t.trace());
-  }
+  for (const Tensor& t : primals) outer |= static_cast<bool>(t.trace());
   if (outer) results = record_region(op, primals, attrs);
   level->recorder->record(op, plain, attrs, results);
   return results;
@@ -69,19 +60,10 @@ Tensors run_callback(const ir::Op&, std::span<const Tensor> in, const ir::Attrs&
 // the recorder gets one node. Outer recorders see what runs inside.
 Tensors run_custom_gradient(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs) {
   Tensors plain(in.begin(), in.end());
-  Traced* top = nullptr;
-  for (Tensor& t : plain) {
-    Traced* trace = live_trace(t);
-    if (trace && (!top || trace->level->depth > top->level->depth)) top = trace;
-  }
+  Traced* top = innermost_trace(plain);
   if (!top) return (*attrs[0].callback())(plain);
   Ref<Level> level = top->level;
-  Tensors primals = plain;
-  for (Tensor& t : primals) {
-    if (!t.trace()) continue;
-    auto* trace = static_cast<Traced*>(t.trace().get());
-    if (trace->level == level) t = Tensor(trace->primal);
-  }
+  Tensors primals = primals_at(level, plain);
   Tensors results = call(op, primals, attrs);
   level->recorder->record(op, plain, attrs, results);
   return results;

@@ -270,11 +270,7 @@ Tensors call_watched(const ir::Op& op, std::span<const Tensor> in, const ir::Att
     return call(op, cast_all(in, common), full);
   }
   Tensors plain(in.begin(), in.end());
-  Traced* top = nullptr;
-  for (Tensor& t : plain) {
-    Traced* trace = live_trace(t);
-    if (trace && (!top || trace->level->depth > top->level->depth)) top = trace;
-  }
+  Traced* top = innermost_trace(plain);
   // A composite is recorded as what it is made of, so that transforms see only primitives.
   if (op.def.composite()) return call_expansion(op, plain, full);
   if (!top) {
@@ -282,12 +278,7 @@ Tensors call_watched(const ir::Op& op, std::span<const Tensor> in, const ir::Att
                                                : call(op, plain, full);
   }
   Ref<Level> level = top->level;
-  Tensors primals = plain;
-  for (Tensor& t : primals) {
-    if (!t || !t.trace()) continue;
-    auto* trace = static_cast<Traced*>(t.trace().get());
-    if (trace->level == level) t = Tensor(trace->primal);
-  }
+  Tensors primals = primals_at(level, plain);
   Tensors results = call(op, primals, full);
   level->recorder->record(op, plain, full, results);
   return results;

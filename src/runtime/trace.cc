@@ -86,6 +86,25 @@ Traced* live_trace(Tensor& t) {
   return nullptr;
 }
 
+Traced* innermost_trace(Tensors& tensors) {
+  Traced* top = nullptr;
+  for (Tensor& t : tensors) {
+    Traced* trace = live_trace(t);
+    if (trace && (!top || trace->level->depth > top->level->depth)) top = trace;
+  }
+  return top;
+}
+
+Tensors primals_at(const Ref<Level>& level, const Tensors& tensors) {
+  Tensors out = tensors;
+  for (Tensor& t : out) {
+    if (!t || !t.trace()) continue;
+    auto* trace = static_cast<Traced*>(t.trace().get());
+    if (trace->level == level) t = Tensor(trace->primal);
+  }
+  return out;
+}
+
 Tensor primal(const Tensor& t) {
   Tensor p = t;
   while (p && p.trace()) p = Tensor(static_cast<Traced*>(p.trace().get())->primal);

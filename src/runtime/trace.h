@@ -66,6 +66,11 @@ class Recorder {
 // The trace of `t` that counts: null when it has none or only closed ones; `t` is replaced by the
 // primal underneath closed traces.
 Traced* live_trace(Tensor& t);
+// The innermost live trace among the tensors, null when there is none; closed traces are looked
+// through in place.
+Traced* innermost_trace(Tensors& tensors);
+// The tensors with those of `level` replaced by their primals.
+Tensors primals_at(const Ref<Level>& level, const Tensors& tensors);
 // Looks through all traces: the tensor with the values. May be abstract.
 Tensor primal(const Tensor& t);
 // primal(t), or a ValueError when the value is not known because a graph is being compiled;
