@@ -6,13 +6,17 @@ find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_path(MYCEL_XXHASH_INCLUDE xxhash.h REQUIRED)
 
-# Header-only use of fmt, spdlog and xxhash: a wheel must not need the builder's shared copies.
+# fmt compiled once, spdlog and xxhash header-only: a wheel must not need the builder's shared copies.
+add_library(mycel_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt.cc)
+target_compile_features(mycel_fmt PUBLIC cxx_std_20)
+set_target_properties(mycel_fmt PROPERTIES POSITION_INDEPENDENT_CODE ON)
 add_library(mycel_dependencies INTERFACE)
 target_link_libraries(mycel_dependencies INTERFACE
-  Threads::Threads OpenMP::OpenMP_CXX fmt::fmt-header-only spdlog::spdlog_header_only
-  nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
-target_include_directories(mycel_dependencies SYSTEM INTERFACE ${MYCEL_XXHASH_INCLUDE})
-target_compile_definitions(mycel_dependencies INTERFACE XXH_INLINE_ALL)
+  Threads::Threads OpenMP::OpenMP_CXX mycel_fmt nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+# Its headers alone: spdlog's targets would bring libfmt.so.
+get_target_property(spdlog_include spdlog::spdlog_header_only INTERFACE_INCLUDE_DIRECTORIES)
+target_include_directories(mycel_dependencies SYSTEM INTERFACE ${MYCEL_XXHASH_INCLUDE} ${spdlog_include})
+target_compile_definitions(mycel_dependencies INTERFACE XXH_INLINE_ALL SPDLOG_FMT_EXTERNAL)
 
 find_package(Python 3.9 COMPONENTS Interpreter Development.Module)
 if(MYCEL_PYTHON AND NOT Python_Development.Module_FOUND)

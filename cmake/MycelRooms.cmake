@@ -99,10 +99,10 @@ endif()
 # --- libmycel.so
 add_library(mycel SHARED ${definition_objects} ${room_objects})
 add_library(Mycel::mycel ALIAS mycel)
-target_link_libraries(mycel PUBLIC fmt::fmt-header-only PRIVATE mycel_dependencies DNNL::dnnl ${llvm_libraries})
+target_link_libraries(mycel PUBLIC $<INSTALL_INTERFACE:fmt::fmt-header-only> $<BUILD_INTERFACE:mycel_fmt> PRIVATE mycel_dependencies DNNL::dnnl ${llvm_libraries})
 # LLVM's symbols stay inside, so that a process may load another LLVM beside us; its debug
 # information (most of its size) is dropped.
-target_link_options(mycel PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions
+target_link_options(mycel PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions -Wl,--no-undefined
   -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libmycel.map)
 set_target_properties(mycel PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libmycel.map)
 if(NOT CMAKE_BUILD_TYPE MATCHES "Deb" AND NOT MYCEL_SANITIZE)
@@ -123,7 +123,6 @@ file(GLOB gen_nn_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/gen_nn/*.
 if(gen_nn_sources)
   add_executable(mycel_gen_nn ${gen_nn_sources})
   target_link_libraries(mycel_gen_nn PRIVATE mycel_flags mycel_dependencies mycel)
-  target_link_options(mycel_gen_nn PRIVATE -Wl,--allow-shlib-undefined)
   set(nn_header ${MYCEL_GENERATED_DIR}/mycel/nn.h)
   add_custom_command(OUTPUT ${nn_header} DEPENDS mycel_gen_nn mycel
     COMMAND mycel_gen_nn > ${nn_header}.new
@@ -138,8 +137,6 @@ function(mycel_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE mycel_flags mycel_dependencies mycel ${arg_LINK})
-  # libmycel.so answers for its own symbols; a room that is still missing must not stop the others.
-  target_link_options(${name} PRIVATE -Wl,--allow-shlib-undefined)
   if(TARGET mycel_generated_nn)
     add_dependencies(${name} mycel_generated_nn)
   endif()

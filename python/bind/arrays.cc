@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "bind/convert.h"
 #include "bind/dtype_object.h"

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "tensor/tensor.h"
 

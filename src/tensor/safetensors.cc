@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include <fmt/format.h>
 #include <xxhash.h>
 
 #include "base/error.h"

@@ -1,6 +1,8 @@
 // Activations: elementwise functions and softmaxes as layers.
 #include <map>
 
+#include <fmt/format.h>
+
 #include "mycel/ops.h"
 #include "nn/activation.h"
 #include "nn/arith.h"

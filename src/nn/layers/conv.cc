@@ -1,4 +1,6 @@
 // Convolutions and transposed convolutions.
+#include <fmt/format.h>
+
 #include "mycel/ops.h"
 #include "nn/arith.h"
 #include "nn/layer.h"

@@ -1,4 +1,6 @@
 // Normalisation layers.
+#include <fmt/format.h>
+
 #include "mycel/ops.h"
 #include "nn/arith.h"
 #include "nn/layer.h"

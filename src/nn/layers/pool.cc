@@ -1,4 +1,6 @@
 // Pooling: the largest or the mean element of windows.
+#include <fmt/format.h>
+
 #include "mycel/ops.h"
 #include "nn/arith.h"
 #include "nn/layer.h"

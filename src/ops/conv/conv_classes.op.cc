@@ -2,6 +2,8 @@
 // says.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "ir/expansion.h"
 #include "ops/conv/conv.h"

@@ -1,6 +1,8 @@
 // What is made of products: dot, outer, mv, addmm and the like, contraction over chosen axes, bias.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "ir/expansion.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/matmul/contraction.h"

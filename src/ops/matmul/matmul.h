@@ -3,6 +3,8 @@
 // product.
 #pragma once
 
+#include <fmt/format.h>
+
 #include "ir/graph.h"
 #include "ir/op_def.h"
 

@@ -1,4 +1,6 @@
 // Batch normalisation: statistics per channel over the batch and all positions.
+#include <fmt/format.h>
+
 #include "ir/adjoint.h"
 #include "ir/expansion.h"
 #include "ir/type_rule.h"

@@ -1,5 +1,7 @@
 // The published class forms of pooling: `strides`, `pad_mode` and `data_format` instead of numbers
 // of padding.
+#include <fmt/format.h>
+
 #include "ir/expansion.h"
 #include "ops/pool/pool.h"
 #include "ops/pool/rooms.h"

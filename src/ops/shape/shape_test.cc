@@ -1,5 +1,6 @@
 // The shape room against naive loops and numbers from NumPy.
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <gtest/gtest.h>
