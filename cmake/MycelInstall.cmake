@@ -35,6 +35,11 @@ if(TARGET mycel_cli)
   install(TARGETS mycel_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+if(NOT SKBUILD)  # in a wheel they lie in the package
+  install(FILES ${PROJECT_SOURCE_DIR}/python/mycel/data/digits.safetensors
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/mycel/data)
+endif()
+
 # Headers that name a foreign library stay at home: nobody outside includes them.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mycel
         FILES_MATCHING PATTERN "*.h"

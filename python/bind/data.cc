@@ -147,8 +147,8 @@ void bind_data(nb::module_& parent) {
   m.def("stream", [](nb::handle make, int64_t size, Names columns) {
     return Pipeline{std::make_shared<PythonStream>(make, size, std::move(columns))};
   });
-  m.def("digits", [](const std::string& path) {
-    data::Digits d = data::load_digits(path);
+  m.def("digits", [](const std::string& usage, const std::string& path) {
+    data::Digits d = data::digits(usage, path);
     return nb::make_tuple(nb::steal(wrap(d.images)), nb::steal(wrap(d.labels)));
   });
 }

@@ -1,5 +1,4 @@
-// Exported networks and terminal drawings for Python: what runtime/model_file.h and
-// train/terminal.h do.
+// Exported networks and tensor files for Python: what runtime/model_file.h does.
 #include "runtime/model_file.h"
 
 #include <algorithm>
@@ -14,7 +13,6 @@
 #include "bind/nn.h"
 #include "bind/tensor_object.h"
 #include "tensor/safetensors.h"
-#include "train/terminal.h"
 
 namespace mycel::bind {
 namespace {
@@ -68,26 +66,6 @@ nb::dict weights_of(const Model& m) {
   return out;
 }
 
-std::string curve(nb::list series, int width, int height) {
-  std::vector<train::Series> all;
-  for (nb::handle h : series) {
-    auto pair = nb::cast<nb::tuple>(h);
-    train::Series s{nb::cast<std::string>(pair[0]), {}};
-    for (nb::handle v : pair[1]) s.values.push_back(nb::cast<double>(nb::float_(v)));
-    all.push_back(std::move(s));
-  }
-  return train::curve(all, width, height);
-}
-
-std::string picture(nb::handle image, double white) {
-  Tensor t = to_tensor(image.ptr(), DType::kFloat32, "image");
-  if (t.rank() < 2)
-    value_error("picture: the image must have at least 2 dims, got {}", t.describe());
-  int columns = static_cast<int>(t.dim(t.rank() - 1));
-  return train::picture(t.data<float>(), static_cast<int>(t.size() / std::max(columns, 1)), columns,
-                        white);
-}
-
 nb::dict load_tensors(const std::string& path) {
   nb::dict out;
   for (const auto& [name, tensor] : load_safetensors(path).tensors)
@@ -102,20 +80,6 @@ void save_tensors(const std::string& path, nb::dict tensors) {
   }
   nb::gil_scoped_release release;
   save_safetensors(path, file);
-}
-
-void bind_terminal(nb::module_& m) {
-  nb::module_ sub = m.def_submodule("terminal", "Drawing in a terminal.");
-  sub.def("bar", train::bar, nb::arg("done"), nb::arg("width"));
-  sub.def("curve", curve, nb::arg("series"), nb::arg("width"), nb::arg("height"));
-  sub.def("picture", picture, nb::arg("image"), nb::arg("white"));
-  // Writes to the file descriptor behind standard output; Python flushes its own buffer first.
-  nb::class_<train::Screen>(sub, "Screen")
-      .def("__init__", [](train::Screen* s) { new (s) train::Screen(stdout); })
-      .def("show", &train::Screen::show, nb::arg("line"))
-      .def("print", &train::Screen::print, nb::arg("text"))
-      .def_prop_ro("live", &train::Screen::live)
-      .def_prop_ro("width", &train::Screen::width);
 }
 
 }  // namespace
@@ -136,7 +100,6 @@ void bind_model_file(nb::module_& m) {
   m.def("load_tensors", load_tensors, nb::arg("path"), "Named tensors of a safetensors file.");
   m.def("save_tensors", save_tensors, nb::arg("path"), nb::arg("tensors"),
         "Writes a safetensors file.");
-  bind_terminal(m);
 }
 
 }  // namespace mycel::bind

@@ -13,6 +13,7 @@ void bind_compiled(nb::module_& m);
 void bind_nn(nb::module_& m);
 void bind_model_file(nb::module_& m);
 void bind_data(nb::module_& m);
+void bind_terminal(nb::module_& m);
 void bind_train(nb::module_& m);
 }  // namespace mycel::bind
 
@@ -40,5 +41,6 @@ NB_MODULE(_mycel, m) {
   bind_nn(m);
   bind_model_file(m);
   bind_data(m);
+  bind_terminal(m);
   bind_train(m);
 }

@@ -58,4 +58,27 @@ Digits load_digits(const std::string& path) {
                   "Set MYCEL_DATA to the folder that holds digits.safetensors.");
 }
 
+Digits digits(const std::string& usage, const std::string& path) {
+  if (usage != "all" && usage != "train" && usage != "test")
+    value_error("digits: 'usage' must be \"train\", \"test\" or \"all\", got \"{}\"", usage);
+  constexpr int64_t kPixels = 64, kEvery = 5;
+  Digits all = load_digits(path);
+  auto images = all.images.data<uint8_t>();
+  auto labels = all.labels.data<uint8_t>();
+  std::vector<float> pixels;
+  std::vector<int32_t> numbers;
+  for (int64_t i = 0; i < all.labels.size(); ++i) {
+    if (usage != "all" && (i % kEvery == 0) != (usage == "test")) continue;
+    for (uint8_t p : images.subspan(i * kPixels, kPixels)) pixels.push_back(p / 16.0f);
+    numbers.push_back(labels[i]);
+  }
+  auto n = static_cast<int64_t>(numbers.size());
+  return {Tensor::from(pixels, {n, 1, 8, 8}), Tensor::from(numbers, {n})};
+}
+
+DatasetPtr digits_dataset(const std::string& usage, const std::string& path) {
+  Digits d = digits(usage, path);
+  return tensor_dataset({{"image", d.images}, {"label", d.labels}});
+}
+
 }  // namespace mycel::data

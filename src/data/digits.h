@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tensor/tensor.h"
+#include "data/dataset.h"
 
 namespace mycel::data {
 
@@ -17,5 +17,11 @@ struct Digits {
 // MYCEL_DATA, then the places beside the library (share/mycel/data, the Python package's data
 // folder). OsError listing where it was looked for.
 Digits load_digits(const std::string& path = {});
+
+// The same, ready to learn from: image float32 [n, 1, 8, 8] from 0 to 1, label int32 [n]. `usage`:
+// "all", "test" (every fifth row, 360) or "train" (the other 1,437). ValueError for another one.
+Digits digits(const std::string& usage, const std::string& path = {});
+// Its rows as columns "image" and "label".
+DatasetPtr digits_dataset(const std::string& usage, const std::string& path = {});
 
 }  // namespace mycel::data

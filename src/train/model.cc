@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "nn/train_step.h"
+#include "runtime/jit.h"
 
 namespace mycel::train {
 namespace {
@@ -174,6 +175,12 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, nn::OptimizerPtr optimizer,
     metrics_.push_back(
         {name, std::move(metric), std::string(nn::find_metric(name)->name) == "Loss"});
   }
+  auto places = [this] { return variables(); };
+  train_step_ = std::make_unique<runtime::Jit>(
+      [this](nn::Inputs in) { return nn::train_step(*trained_, *optimizer_, in); }, "train_step",
+      places);
+  eval_step_ = std::make_unique<runtime::Jit>([this](nn::Inputs in) { return measured(in); },
+                                              "eval_step", places);
 }
 Model::~Model() = default;
 
@@ -249,15 +256,50 @@ void Model::set_train(bool training) {
   if (loss_) loss_->set_train(training);
 }
 
+std::string Model::state_key() const {
+  std::string key;
+  auto note = [&key](const auto& self, const nn::Cell& c) -> void {
+    key += c.training() ? 'T' : 'e';
+    for (const auto& [name, p] : c.own_parameters()) key += p->requires_grad ? 'g' : 'f';
+    for (const auto& [name, child] : c.children()) self(self, *child);
+  };
+  note(note, *network_);
+  if (loss_) note(note, *loss_);
+  return key;
+}
+
+std::vector<Tensor*> Model::variables() const {
+  std::vector<Tensor*> places;
+  std::set<const nn::ParameterData*> seen;
+  for (const nn::Cell* c :
+       {network_.get(), loss_.get(), static_cast<nn::Cell*>(optimizer_.get())}) {
+    if (!c) continue;
+    for (const nn::Parameter& p : c->parameters()) {
+      if (seen.insert(p.get()).second) places.push_back(&p->value);
+    }
+  }
+  if (!optimizer_) return places;
+  for (const nn::Parameter& p : optimizer_->params()) {
+    if (seen.insert(p.get()).second) places.push_back(&p->value);
+  }
+  return places;
+}
+
 Tensors Model::train_step(const Tensors& batch) {
-  return nn::train_step(*trained_, *optimizer_, batch);
+  if (eager_) return nn::train_step(*trained_, *optimizer_, batch);
+  return (*train_step_)(batch, state_key());
 }
 
 Tensors Model::eval_step(const Tensors& batch) {
+  if (eager_) return measured(batch);
+  return (*eval_step_)(batch, state_key());
+}
+
+Tensors Model::measured(nn::Inputs batch) {
   if (!loss_) return network_->run(batch);
   if (batch.size() < 2)
     type_error("Model: with a loss a batch needs data and labels, got {} columns", batch.size());
-  Tensors out = network_->run(nn::Inputs(batch).first(batch.size() - 1));
+  Tensors out = network_->run(batch.first(batch.size() - 1));
   out.push_back(batch.back());
   Tensor loss = loss_->run(out).at(0);
   out.insert(out.begin(), loss);

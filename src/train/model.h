@@ -14,6 +14,10 @@
 #include "nn/optimizer.h"
 #include "train/callback.h"
 
+namespace mycel::runtime {
+class Jit;
+}
+
 namespace mycel::train {
 
 // What a loop runs.
@@ -72,6 +76,10 @@ class Model final : public Program {
   Metrics eval(const data::DatasetPtr& dataset, Callbacks callbacks = {});
   Tensors predict(const Tensors& inputs);
 
+  // Steps run as compiled plans, one a signature of the batch. `eager`: op by op instead, for
+  // networks whose C++ code looks at values.
+  void run_eagerly(bool eager = true) { eager_ = eager; }
+
   // Loads a training checkpoint: the next train() or fit() goes on where it was saved, on the same
   // dataset.
   void resume(const std::string& path);
@@ -94,8 +102,14 @@ class Model final : public Program {
   };
   void start(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation,
              Callbacks callbacks);
+  // What beside the batch decides how a step computes: switches of the cells, frozen parameters.
+  std::string state_key() const;
+  std::vector<Tensor*> variables() const;
+  Tensors measured(nn::Inputs batch);
   nn::CellPtr network_, loss_, trained_;
   nn::OptimizerPtr optimizer_;
+  std::unique_ptr<runtime::Jit> train_step_, eval_step_;
+  bool eager_ = false;
   std::vector<Named> metrics_;
   Progress progress_;
   bool resumed_ = false;

@@ -3,6 +3,7 @@
 import math
 import time
 
+from mycel import _mycel
 from mycel._mycel import Tensor, entry
 from mycel.common.parameter import Parameter
 
@@ -243,6 +244,34 @@ class History(_TrainingCallback):
             self.history.setdefault(name, []).append(value)
 
 
+class ProgressBar(_TrainingCallback):
+    """Shows how training proceeds: on a terminal a line with a bar, the mean loss and the time
+    left, written over itself; a line that stays every `keep_every` epochs (0: about ten in all);
+    the learning curve at the end."""
+
+    @entry
+    def __init__(self, keep_every=0):
+        self._lines = _mycel.terminal.ProgressLines(keep_every)
+
+    def begin(self, run_context):
+        """Starts anew."""
+        self._lines.begin(run_context.original_args().epoch_num)
+
+    def step_end(self, run_context):
+        """Draws the passing line."""
+        p = run_context.original_args()
+        self._lines.step(p.cur_epoch_num, p.cur_step_in_epoch, p.batch_num, _loss_of(p))
+
+    def epoch_end(self, run_context):
+        """Writes a line that stays."""
+        p = run_context.original_args()
+        self._lines.epoch_end(p.cur_epoch_num, dict(p.get("eval_results") or {}))
+
+    def end(self, run_context):
+        """Draws the curve."""
+        self._lines.end()
+
+
 class LearningRateScheduler(_TrainingCallback):
     """Sets the learning rate after each step to learning_rate_function(rate now, number of the
     step)."""
@@ -413,6 +442,7 @@ __all__ = [
     "LambdaCallback",
     "LearningRateScheduler",
     "LossMonitor",
+    "ProgressBar",
     "ReduceLROnPlateau",
     "RunContext",
     "TimeMonitor",
