@@ -63,7 +63,9 @@ def __getattr__(name):
                 if value is not None:
                     globals()[name] = value
                     return value
-    raise AttributeError(f"module 'mycel' has no attribute '{name}'")
+    from mycel._where import no_attribute
+
+    raise no_attribute("mycel", name, __dir__())
 
 
 def __dir__():

@@ -61,3 +61,15 @@ def locate() -> str:
     begin = len(encoded[: columns[0]].decode(errors="replace")) - indent
     end = len(raw) if columns[1] is None else len(encoded[: columns[1]].decode(errors="replace"))
     return text + "\n    " + " " * begin + "^" * max(1, end - indent - begin)
+
+
+def no_attribute(module, name, known):
+    """The AttributeError of a module without `name`, with the nearest of the names it has."""
+    hint = ""
+    if not name.startswith("__"):
+        import difflib
+
+        by_lower = {k.lower(): k for k in known}
+        near = difflib.get_close_matches(name.lower(), by_lower, 1)
+        hint = f"\n  Did you mean '{by_lower[near[0]]}'?" if near else ""
+    return AttributeError(f"{module} has no '{name}'{hint}")

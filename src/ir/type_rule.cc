@@ -41,7 +41,10 @@ const InputSpec& spec_of(const Op& op, size_t i) {
 
 }  // namespace
 
+// What follows a line break in the text is the hint: what the user can do about it.
 void TypeRuleCtx::fail_text(ErrorKind kind, const std::string& text) const {
+  size_t line = text.find('\n');
+  std::string hint = line == std::string::npos ? "" : text.substr(line + 1);
   std::string operands;
   for (int i = 0; i < inputs(); ++i) {
     if (!in_[i]) continue;
@@ -49,7 +52,8 @@ void TypeRuleCtx::fail_text(ErrorKind kind, const std::string& text) const {
     if (!operands.empty()) operands += ", ";
     operands += spec.name + (spec.variadic ? fmt::format("[{}]", i) : "") + " " + in_[i]->str();
   }
-  throw UserError(kind, fmt::format("{}: {} (got {})", op.name, text, operands));
+  throw UserError(kind, fmt::format("{}: {} (got {})", op.name, text.substr(0, line), operands),
+                  hint);
 }
 
 Types infer_types(const Op& op, std::span<const Type* const> inputs, const Attrs& attrs) {
@@ -91,7 +95,11 @@ namespace {
 Shape broadcast_all(TypeRuleCtx& c) {
   Shape s = c.shape(0);
   for (int i = 1; i < c.inputs(); ++i) {
-    if (c.has(i) && !mycel::broadcast(s, c.shape(i), &s)) c.fail("the shapes do not broadcast");
+    if (c.has(i) && !mycel::broadcast(s, c.shape(i), &s)) {
+      c.fail(
+          "the shapes do not broadcast\n"
+          "Shapes are compared from the last dim on: sizes must be equal, or one of them 1.");
+    }
   }
   return s;
 }

@@ -60,11 +60,25 @@ Arg default_of(const ArgSpec& spec, std::string_view line) {
   type_error("{}: '{}' must be {}, got {}", owner, spec.name, want, got.str());
 }
 
+// Runs `f`; its errors name the argument.
+template <typename F>
+void in_argument(const std::string& owner, const ArgSpec& spec, F f) {
+  try {
+    f();
+  } catch (UserError& e) {
+    e.prefix(fmt::format("{}: '{}': ", owner, spec.name));
+    throw;
+  }
+}
+
 Arg fit_init(const std::string& owner, const ArgSpec& spec, const Arg& given) {
   if (given.is_init()) return given;
   if (given.is_attr()) {
     const ir::Attr& a = given.attr();
-    if (a.is<std::string>()) return Init(a.string());
+    if (a.is<std::string>()) {
+      in_argument(owner, spec, [&] { initializer_named(a.string()); });
+      return Init(a.string());
+    }
     if (a.is<int64_t>() || a.is<double>()) return Init(a.real());
     if (a.is<Tensor>()) return Init(a.tensor());
   }
@@ -73,8 +87,11 @@ Arg fit_init(const std::string& owner, const ArgSpec& spec, const Arg& given) {
 
 Arg fit_cell(const std::string& owner, const ArgSpec& spec, const Arg& given) {
   if (given.is_cell()) return given;
-  if (given.is_attr() && given.attr().is<std::string>())
-    return make_activation(given.attr().string());
+  if (given.is_attr() && given.attr().is<std::string>()) {
+    CellPtr cell;
+    in_argument(owner, spec, [&] { cell = make_activation(given.attr().string()); });
+    return cell;
+  }
   wrong_kind(owner, spec, "a layer or the name of an activation", given);
 }
 

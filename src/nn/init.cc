@@ -251,7 +251,9 @@ std::string lower(const std::string& s) {
   return out;
 }
 
-const InitDef& require(const std::string& name) {
+}  // namespace
+
+const InitDef& initializer_named(const std::string& name) {
   if (const InitDef* d = find_initializer(name)) return *d;
   std::vector<const char*> names;
   for (const InitDef& d : kInitializers) names.push_back(d.name);
@@ -259,8 +261,6 @@ const InitDef& require(const std::string& name) {
   throw UserError(ErrorKind::kValue, fmt::format("there is no initializer '{}'", name),
                   near.empty() ? "" : "Did you mean '" + near + "'?");
 }
-
-}  // namespace
 
 std::shared_ptr<const Signature> signature_of(const InitDef& d) {
   static std::map<const InitDef*, std::shared_ptr<const Signature>> made = [] {
@@ -297,7 +297,7 @@ Init::Init(Function f) : function_(std::move(f)) {}
 
 Init Init::named(const std::string& name, std::vector<Arg> positional,
                  const std::vector<std::pair<std::string, Arg>>& named) {
-  const InitDef& d = require(name);
+  const InitDef& d = initializer_named(name);
   Init init{Tensor()};
   init.def_ = &d;
   init.args_ = std::make_shared<const Args>(signature_of(d), std::move(positional), named);

@@ -61,5 +61,7 @@ class Init {
 
 const std::vector<const InitDef*>& all_initializers();
 const InitDef* find_initializer(const std::string& name);
+// The same; ValueError with the nearest name when there is none.
+const InitDef& initializer_named(const std::string& name);
 
 }  // namespace mycel::nn

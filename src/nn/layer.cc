@@ -96,7 +96,14 @@ Layer::Layer(const LayerDef& d, Args a) : def(d), args(std::move(a)) {
     ++allowed_;
     if (!in.ends_with("?")) ++required_;
   }
-  if (d.setup) d.setup(*this);
+  if (!d.setup) return;
+  try {
+    d.setup(*this);
+  } catch (UserError& e) {
+    // Initializers and activations do not know whose they are.
+    if (!e.message().starts_with(d.name)) e.prefix(fmt::format("{}: ", d.name));
+    throw;
+  }
 }
 
 void Layer::assign(std::string_view parameter, Tensor value) {

@@ -74,8 +74,10 @@ LossMonitor::LossMonitor(int64_t every, Print print)
 void LossMonitor::on_train_step_end(RunContext& run) {
   double loss = run.loss();
   if (!std::isfinite(loss)) {
-    value_error("epoch: {} step: {}: the loss is {}; training stops", run.epoch, run.position,
-                loss);
+    throw UserError(ErrorKind::kValue,
+                    fmt::format("epoch: {} step: {}: the loss is {}; training stops", run.epoch,
+                                run.position, loss),
+                    "Try a smaller learning rate or clipped gradients; look for log(0) or x / 0.");
   }
   if (run.step % every_ == 0)
     print_(fmt::format("epoch: {} step: {}, loss is {}", run.epoch, run.position, loss));

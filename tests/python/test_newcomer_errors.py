@@ -37,33 +37,51 @@ def twice():
     net.check_names()
 
 
+def diverge():
+    net = Net()
+    fast = nn.SGD(net.trainable_params(), learning_rate=1e30)
+    ms.Model(net, nn.MSELoss(), fast).train(9, DATA, ms.LossMonitor())
+
+
 NAMES = {"ms": ms, "nn": nn, "np": np, "ops": ops, "Tensor": Tensor, "initializer": initializer}
-NAMES |= {c.__name__: c for c in (Net, NoInit, NoConstruct, twice, load_tensors, save_tensors)}
+NAMES |= {
+    c.__name__: c for c in (Net, NoInit, NoConstruct, twice, diverge, load_tensors, save_tensors)
+}
 X = Tensor(np.ones((2, 3), np.float32))
+ROWS = {"x": np.ones((4, 3), np.float32), "y": np.ones((4, 4), np.float32)}
+DATA = ms.dataset.NumpySlicesDataset(ROWS).batch(2)
+NAMES |= {"X": X, "DATA": DATA}
 
 # (what was typed, exception, exact text)
 MISTAKES = [
     (
         "Tensor([[1.0, 2.0, 3.0]]) + Tensor([1.0, 2.0])",
         ValueError,
-        "add: the shapes do not broadcast (got input float32[1, 3], other float32[2])",
+        "add: the shapes do not broadcast (got input float32[1, 3], other float32[2])\n"
+        "  Shapes are compared from the last dim on: sizes must be equal, or one of them "
+        "1.",
     ),
     (
         "Tensor(np.ones((2, 3), np.float32)) @ Tensor(np.ones((2, 3), np.float32))",
         ValueError,
-        "matmul: the dims that are summed over differ: 3 and 2 (got input float32[2, "
-        "3], other float32[2, 3])",
+        "matmul: the dims that are summed over differ: 3 and 2 (got input float32[2, 3], "
+        "other float32[2, 3])\n"
+        "  [..., n, k] times [..., k, m] gives [..., n, m]; transpose an operand where "
+        "needed.",
     ),
     (
         "ops.concat((Tensor([[1.0, 2.0]]), Tensor([1.0])), 0)",
         ValueError,
-        "concat: all tensors must have 2 dims (got tensors[0] float32[1, 2], "
-        "tensors[1] float32[1])",
+        "concat: all tensors must have 2 dims (got tensors[0] float32[1, 2], tensors[1] "
+        "float32[1])\n"
+        "  expand_dims adds one; stack joins along a new one.",
     ),
     (
         "Tensor(np.ones((2, 3), np.float32)).reshape(4)",
         ValueError,
-        "reshape: 6 elements do not fill shape (4,) (got input float32[2, 3])",
+        "reshape: 6 elements do not fill shape (4,) (got input float32[2, 3])\n"
+        "  The product of the new shape must be 6; one entry may be -1, which stands for "
+        "the rest.",
     ),
     (
         "Tensor(np.ones((2, 3), np.float32))[5]",
@@ -163,13 +181,14 @@ MISTAKES = [
     (
         "nn.Dens(3, 4)",
         AttributeError,
-        "module 'mycel.nn' has no attribute 'Dens'",
+        "mycel.nn has no 'Dens'\n  Did you mean 'Dense'?",
     ),
     (
         "nn.Dense(3, 4)(Tensor(np.ones((2, 5), np.float32)))",
         ValueError,
         "dense: the last dim is 5, the weight [out, in] takes 3 (got input float32[2, "
-        "5], weight float32[4, 3], bias float32[4])",
+        "5], weight float32[4, 3], bias float32[4])\n"
+        "  Give the layer in_channels=5, or flatten or reshape its input to [..., 3].",
     ),
     (
         "nn.Dense(3, 4)()",
@@ -205,7 +224,8 @@ MISTAKES = [
         "Net()(Tensor(np.ones((2, 5), np.float32)))",
         ValueError,
         "In Net.dense (Dense): dense: the last dim is 5, the weight [out, in] takes 3 "
-        "(got input float32[2, 5], weight float32[4, 3], bias float32[4])",
+        "(got input float32[2, 5], weight float32[4, 3], bias float32[4])\n"
+        "  Give the layer in_channels=5, or flatten or reshape its input to [..., 3].",
     ),
     (
         "NoInit()",
@@ -231,7 +251,9 @@ MISTAKES = [
     (
         "nn.SoftmaxCrossEntropyWithLogits(sparse=True)(Tensor([[1.0, 2.0]]), Tensor([2], ms.int32))",  # noqa: E501
         ValueError,
-        "sparse_softmax_cross_entropy: label 2 at position 0 is outside [0, 2)",
+        "sparse_softmax_cross_entropy: label 2 at position 0 is outside [0, 2)\n"
+        "  Labels count from 0, and the network gives 2 scores: it needs one for each "
+        "class.",
     ),
     (
         "nn.SoftmaxCrossEntropyWithLogits(sparse=True)(Tensor([[1.0, 2.0]]), Tensor([0.0]))",
@@ -328,6 +350,168 @@ MISTAKES = [
         'Net().set_train("yes")',
         TypeError,
         "set_train: 'mode' must be True or False, got 'yes'",
+    ),
+    (
+        "nn.Conv2d(4, 8, 3)(Tensor(np.ones((2, 3, 8, 8), np.float32)))",
+        ValueError,
+        "conv2d: the input has 3 channels, the weight (8, 4, 3, 3) takes 4 in 1 group "
+        "(got input float32[2, 3, 8, 8], weight float32[8, 4, 3, 3])\n"
+        "  Give the layer in_channels=3, or an input whose channels are dim 1.",
+    ),
+    (
+        "nn.MaxPool2d(9, 1)(Tensor(np.ones((2, 3, 8, 8), np.float32)))",
+        ValueError,
+        "max_pool2d: the window does not fit: kernel_size 9 over 8 positions (got x "
+        "float32[2, 3, 8, 8])\n"
+        "  Take a smaller kernel_size, or pad_mode='same'.",
+    ),
+    (
+        "nn.BatchNorm2d(5)(Tensor(np.ones((2, 3, 8, 8), np.float32)))",
+        ValueError,
+        "BatchNorm2d: x must have 5 channels, got float32(2, 3, 8, 8)\n"
+        "  Give the layer num_features=3.",
+    ),
+    (
+        "nn.BatchNorm2d(3)(Tensor(np.ones((3, 8, 8), np.float32)))",
+        ValueError,
+        "BatchNorm2d: x must have 4 dims, got float32(3, 8, 8)",
+    ),
+    (
+        "nn.LayerNorm((4,))(Tensor(np.ones((2, 3), np.float32)))",
+        ValueError,
+        "layer_norm: 'gamma' must have shape (3,) (got input_x float32[2, 3], gamma "
+        "float32[4], beta float32[4])",
+    ),
+    (
+        'nn.Dense(3, 4, activation="reluu")',
+        ValueError,
+        "Dense: 'activation': there is no activation 'reluu'\n  Did you mean 'relu'?",
+    ),
+    (
+        "ops.Relu()",
+        AttributeError,
+        "mycel.ops has no 'Relu'\n  Did you mean 'relu'?",
+    ),
+    (
+        "ms.Modle",
+        AttributeError,
+        "mycel has no 'Modle'\n  Did you mean 'Model'?",
+    ),
+    (
+        "nn.Adam(Net())",
+        TypeError,
+        "Adam: 'params' must be Parameters or groups of them, got Net",
+    ),
+    (
+        "nn.Adam(Net().trainable_params(), lr=0.1)",
+        TypeError,
+        "Adam: there is no argument 'lr': Adam(learning_rate=0.001, beta1=0.9, "
+        "beta2=0.999, eps=1e-08, use_locking=False, use_nesterov=False, "
+        "weight_decay=0.0, loss_scale=1.0, use_amsgrad=False)",
+    ),
+    (
+        "nn.Adam(Net().trainable_params(), learning_rate=-1.0)",
+        ValueError,
+        "Adam: 'learning_rate' must not be negative, got -1",
+    ),
+    (
+        "nn.Adam(Net().trainable_params())((Tensor(1.0),))",
+        ValueError,
+        "Adam: 1 gradients given for 2 parameters",
+    ),
+    (
+        "nn.SGD(Net().trainable_params(), momentum=-0.1)",
+        ValueError,
+        "SGD: 'momentum' must not be negative, got -0.1",
+    ),
+    (
+        "ms.Model(Net(), nn.MSELoss()).train(1, DATA)",
+        RuntimeError,
+        "Model.train: there is no optimizer",
+    ),
+    (
+        "ms.Model(Net(), nn.MSELoss(), nn.SGD(Net().trainable_params())).train(0, DATA)",
+        ValueError,
+        "Model.train: 'epoch' must be at least 1, got 0",
+    ),
+    (
+        "ms.Model(Net(), nn.MSELoss(), nn.SGD(Net().trainable_params())).train(1, [1, 2])",
+        TypeError,
+        "Model.train: a dataset was expected, got list",
+    ),
+    (
+        "ms.Model(Net(), nn.MSELoss()).eval(DATA)",
+        ValueError,
+        "Model.eval: there are no metrics; give them to Model",
+    ),
+    (
+        "diverge()",
+        ValueError,
+        "epoch: 1 step: 2: the loss is inf; training stops\n"
+        "  Try a smaller learning rate or clipped gradients; look for log(0) or x / 0.",
+    ),
+    (
+        "ms.dataset.NumpySlicesDataset(np.zeros((0, 3), np.float32))",
+        ValueError,
+        "dataset: there are no rows in columns column_0",
+    ),
+    (
+        'ms.dataset.NumpySlicesDataset({"a": [1, 2], "b": [1]})',
+        ValueError,
+        "dataset: column 'b' has 1 rows, 'a' has 2",
+    ),
+    (
+        "DATA.batch(0)",
+        ValueError,
+        "batch: 'batch_size' must be at least 1, got 0",
+    ),
+    (
+        "ops.softmax(X, axis=5)",
+        ValueError,
+        "softmax: axis 5 is outside [-2, 1] for 2 dims",
+    ),
+    (
+        "ops.transpose(X, (0, 0))",
+        ValueError,
+        "transpose: input_perm must name each of the 2 axes once, got [0, 0] (got input "
+        "float32[2, 3])",
+    ),
+    (
+        "ops.one_hot(X, 3, 1, 0)",
+        TypeError,
+        "one_hot: 'indices' must be an integer dtype (got indices float32[2, 3], "
+        "on_value float32[], off_value float32[])",
+    ),
+    (
+        "ops.reduce_sum(X, 2)",
+        ValueError,
+        "reduce_sum: axis 2 is outside [-2, 1] for 2 dims",
+    ),
+    (
+        "X[5]",
+        IndexError,
+        "indexing: position 5 is outside dim 0 of float32(2, 3)",
+    ),
+    (
+        "X[0, 0, 0]",
+        IndexError,
+        "indexing: float32(2, 3) has 2 dims, 3 indices given",
+    ),
+    (
+        "bool(X)",
+        ValueError,
+        "bool(): float32(2, 3) has 6 elements; exactly 1 is needed\n  Use .all() or .any().",
+    ),
+    (
+        "Tensor([[1, 2], [3]])",
+        ValueError,
+        "Tensor: the nested sequence is ragged: its first parts say shape (2, 2)\n"
+        "  Every inner sequence must have the same length.",
+    ),
+    (
+        "float(X)",
+        ValueError,
+        "float(): float32(2, 3) has 6 elements; exactly 1 is needed",
     ),
 ]
 

@@ -24,3 +24,9 @@ from mycel.nn.wrap import (
     WithGradCell,
     WithLossCell,
 )
+
+
+def __getattr__(name):
+    from mycel._where import no_attribute
+
+    raise no_attribute("mycel.nn", name, [n for n in globals() if not n.startswith("_")])

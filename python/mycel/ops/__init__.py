@@ -40,11 +40,9 @@ def __getattr__(name):
 
         value = importlib.import_module(f"mycel.ops.{name}")
     else:
-        import difflib
+        from mycel._where import no_attribute
 
-        near = difflib.get_close_matches(name, __dir__(), 1)
-        hint = f"\n  Did you mean '{near[0]}'?" if near else ""
-        raise AttributeError(f"mycel.ops has no '{name}'{hint}")
+        raise no_attribute("mycel.ops", name, __dir__())
     globals()[name] = value
     return value
 

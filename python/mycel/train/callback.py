@@ -162,7 +162,10 @@ class LossMonitor(_TrainingCallback):
         loss = _loss_of(p)
         where = f"epoch: {p.cur_epoch_num} step: {p.cur_step_in_epoch}"
         if not math.isfinite(loss):
-            raise ValueError(f"{where}: the loss is {loss}; training stops")
+            raise ValueError(
+                f"{where}: the loss is {loss}; training stops\n"
+                "  Try a smaller learning rate or clipped gradients; look for log(0) or x / 0."
+            )
         if p.cur_step_num % self._per_print_times == 0:
             print(f"{where}, loss is {loss}", flush=True)
 

@@ -209,7 +209,7 @@ CellPtr make_activation(const std::string& name) {
   std::vector<const char*> all;
   for (const auto& [n, layer] : names()) all.push_back(n.c_str());
   std::string near = did_you_mean(name, all.data(), all.size());
-  throw UserError(ErrorKind::kKey, fmt::format("there is no activation '{}'", name),
+  throw UserError(ErrorKind::kValue, fmt::format("there is no activation '{}'", name),
                   near.empty() ? fmt::format("Activations: {}", fmt::join(activation_names(), ", "))
                                : "Did you mean '" + near + "'?");
 }

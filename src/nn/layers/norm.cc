@@ -49,7 +49,12 @@ Tensor batch_norm(Layer& l, Inputs in) {
            b.high_rank > b.low_rank ? fmt::format(" to {}", b.high_rank) : "", x.describe());
   }
   int64_t c = l.value("gamma").dim(0);
-  if (x.dim(b.axis == 1 ? 1 : -1) != c) l.fail("x must have {} channels, got {}", c, x.describe());
+  int64_t given = x.dim(b.axis == 1 ? 1 : -1);
+  if (given != c) {
+    throw UserError(ErrorKind::kValue,
+                    fmt::format("{}: x must have {} channels, got {}", l.def.name, c, x.describe()),
+                    fmt::format("Give the layer num_features={}.", given));
+  }
   bool batch = b.use_batch == 1 || (b.use_batch == -1 && l.training());
   if (!batch) {
     return ops::batch_norm(x, l.value("moving_mean"), l.value("moving_variance"), l.value("gamma"),

@@ -29,8 +29,11 @@ void check_rank(const TypeRuleCtx& c, int operand, int rank, const char* what) {
 
 void check_channels(const TypeRuleCtx& c, const ConvSteps& s, int64_t in, const Shape& w) {
   if (in != kUnknownDim && w[1] != kUnknownDim && in != w[1] * s.groups) {
-    c.fail("the input has {} channels, the weight {} takes {} in {} group{}", in, w.str(),
-           w[1] * s.groups, s.groups, s.groups == 1 ? "" : "s");
+    c.fail(
+        "the input has {} channels, the weight {} takes {} in {} group{}\n"
+        "Give the layer in_channels={}, or an input whose channels are dim {}.",
+        in, w.str(), w[1] * s.groups, s.groups, s.groups == 1 ? "" : "s", in,
+        s.channel_last ? -1 : 1);
   }
   if (w[0] != kUnknownDim && w[0] % s.groups != 0) {
     c.fail("{} output channels cannot be divided into {} groups", w[0], s.groups);

@@ -1,5 +1,7 @@
 // The loop kernels of the losses over classes, behind a check of the labels: a label that names no
 // class is the user's mistake, and must not become a silent 0.
+#include <fmt/format.h>
+
 #include "backend/cpu/function_kernel.h"
 #include "base/error.h"
 #include "ops/all_kernels.cpu.h"
@@ -15,7 +17,12 @@ void check_labels(const std::string& op, const ir::Type& type, const void* label
     int64_t label = type.dtype == DType::kInt32 ? static_cast<const int32_t*>(labels)[i]
                                                 : static_cast<const int64_t*>(labels)[i];
     if (label == ignored || (label >= 0 && label < classes)) continue;
-    value_error("{}: label {} at position {} is outside [0, {})", op, label, i, classes);
+    throw UserError(
+        ErrorKind::kValue,
+        fmt::format("{}: label {} at position {} is outside [0, {})", op, label, i, classes),
+        fmt::format(
+            "Labels count from 0, and the network gives {} scores: it needs one for each class.",
+            classes));
   }
 }
 

@@ -42,7 +42,10 @@ Shape pooled(TypeRuleCtx& c, const PoolSteps& s, int rank) {
   for (int d = 0; d < rank; ++d) {
     out.push_back(pool_out(s, d, rank, in[d]));
     if (out[d] == 0 && in[d] != 0) {
-      c.fail("the window does not fit: kernel_size {} over {} positions", s.kernel[d], in[d]);
+      c.fail(
+          "the window does not fit: kernel_size {} over {} positions\n"
+          "Take a smaller kernel_size, or pad_mode='same'.",
+          s.kernel[d], in[d]);
     }
   }
   return with_spatial(c.shape(0), out, s.steps.channel_last);

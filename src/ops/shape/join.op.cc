@@ -52,7 +52,10 @@ void concat_type(TypeRuleCtx& c) {
   int axis = c.axis(c.attrs.integer("axis"));
   for (int i = 1; i < c.inputs(); ++i) {
     const Shape& s = c.shape(i);
-    if (s.rank() != out.rank()) c.fail("all tensors must have {} dims", out.rank());
+    if (s.rank() != out.rank()) {
+      c.fail("all tensors must have {} dims\nexpand_dims adds one; stack joins along a new one.",
+             out.rank());
+    }
     if (c.dtype(i) != c.dtype(0)) c.fail_type("all tensors must have one dtype");
     for (int d = 0; d < out.rank(); ++d) {
       bool unknown = s[d] == kUnknownDim || out[d] == kUnknownDim;

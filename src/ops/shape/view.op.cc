@@ -36,7 +36,13 @@ void reshape_type(TypeRuleCtx& c) {
   if (!from.known()) {
     if (open >= 0) to.set(open, kUnknownDim);
   } else if (open < 0) {
-    if (rest != from.size()) c.fail("{} elements do not fill shape {}", from.size(), to.str());
+    if (rest != from.size()) {
+      c.fail(
+          "{} elements do not fill shape {}\n"
+          "The product of the new shape must be {}; one entry may be -1, which stands for the "
+          "rest.",
+          from.size(), to.str(), from.size());
+    }
   } else {
     if (rest == 0)
       c.fail("-1 cannot be found beside a dim of size 0 in {}", c.attrs["shape"].str());
