@@ -18,9 +18,9 @@ get_target_property(spdlog_include spdlog::spdlog_header_only INTERFACE_INCLUDE_
 target_include_directories(mycel_dependencies SYSTEM INTERFACE ${MYCEL_XXHASH_INCLUDE} ${spdlog_include})
 target_compile_definitions(mycel_dependencies INTERFACE XXH_INLINE_ALL SPDLOG_FMT_EXTERNAL)
 
-find_package(Python 3.9 COMPONENTS Interpreter Development.Module)
+find_package(Python 3.10 COMPONENTS Interpreter Development.Module)
 if(MYCEL_PYTHON AND NOT Python_Development.Module_FOUND)
-  message(FATAL_ERROR "No Python 3.9 or newer with headers was found (apt: python3-dev). "
+  message(FATAL_ERROR "No Python 3.10 or newer with headers was found (apt: python3-dev). "
                       "Give -DPython_EXECUTABLE=..., or -DMYCEL_PYTHON=OFF for C++ only.")
 endif()
 if(Python_Interpreter_FOUND)

@@ -1,9 +1,11 @@
 """Model, callbacks, datasets and checkpoints."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 
 import mycel as ms
 import numpy as np
@@ -94,6 +96,38 @@ def test_killed_run_resumes_to_the_same_bits(tmp_path):
     model = make_model()
     model.resume(tmp_path / "m-2_4.ckpt")
     model.train(4, data(160))
+    for a, b in zip(weights(whole), weights(model)):
+        np.testing.assert_array_equal(a, b)
+
+
+UNTIL_KILLED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from test_train import *
+from mycel.train import CheckpointConfig, ModelCheckpoint
+config = CheckpointConfig(save_checkpoint_steps=2, keep_checkpoint_max=3)
+make_model().train(10**6, data(160), [ModelCheckpoint("m", sys.argv[2], config)])
+"""
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("wait", np.random.default_rng().uniform(0.01, 0.5, 3).round(3))
+def test_a_run_killed_at_any_moment_resumes_to_the_same_bits(tmp_path, wait):
+    here = os.path.dirname(os.path.abspath(__file__))
+    run = subprocess.Popen([sys.executable, "-c", UNTIL_KILLED, here, str(tmp_path)])
+    while not list(tmp_path.glob("*.ckpt")):
+        assert run.poll() is None
+        time.sleep(0.01)
+    time.sleep(wait)
+    run.kill()
+    run.wait()
+    newest = max(tmp_path.glob("*.ckpt"), key=lambda f: tuple(map(int, re.findall(r"\d+", f.stem))))
+    epochs = int(re.findall(r"\d+", newest.stem)[0]) + 1
+    model = make_model()
+    model.resume(newest)
+    model.train(epochs, data(160))
+    whole = make_model()
+    whole.train(epochs, data(160))
     for a, b in zip(weights(whole), weights(model)):
         np.testing.assert_array_equal(a, b)
 
