@@ -14,13 +14,15 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "kernel_code.h"
+
 namespace mycel::loops::cache {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Raised whenever the meaning of a structure or the code made from it changes.
-constexpr char kVersion[] = "mycel kernels 1";
+// A hash of the sources that give a structure its meaning and make the code.
+constexpr char kVersion[] = MYCEL_KERNEL_CODE;
 constexpr char kExtension[] = ".kernel";
 
 struct Header {

@@ -15,7 +15,7 @@ struct Key {
   uint64_t high = 0, low = 0;
   std::string str() const;  // 32 hexadecimal digits
 };
-// From the nest's structure, the machine and Mycel's version.
+// From the nest's structure, the machine and the code of the loops room.
 Key key_of(const std::string& structure, const std::string& machine);
 
 // "" when off. The environment is read at each call, which is rare enough.

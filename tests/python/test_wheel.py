@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.all
+pytestmark = pytest.mark.ci
 
 
 def run(*command, **options):
