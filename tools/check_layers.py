@@ -66,7 +66,7 @@ FOREIGN = [
     (r"nanobind/|Python\.h$", ["python/bind/"], "nanobind and Python"),
     (r"mpi\.h$", ["src/runtime/mpi/"], "MPI"),
     (r"cuda|cublas|cudnn|nccl|nvrtc", ["src/backend/cuda/"], "CUDA"),
-    (r"CLI/", ["src/cli/"], "CLI11"),
+    (r"CLI/", ["src/cli/", "examples/"], "CLI11"),
     (r"gtest/|gmock/", [], "GoogleTest"),
 ]
 
