@@ -132,6 +132,14 @@ Recipe backward_weights(const Convolution& c, const Layouts& l) {
   return {program, ""};
 }
 
+double flops_of(const Convolution& c) {
+  double f = 2.0 * static_cast<double>(c.batch * c.out_channels) *
+             static_cast<double>(c.in_channels / c.groups);
+  for (int64_t n : c.out) f *= static_cast<double>(n);
+  for (int64_t n : c.kernel) f *= static_cast<double>(n);
+  return f;
+}
+
 Recipe recipe_of_convolution(const Convolution& c) {
   Key key(kConvolutionRecipe);
   key.add(static_cast<int64_t>(c.pass)).add(static_cast<int64_t>(c.dtype));
@@ -141,7 +149,7 @@ Recipe recipe_of_convolution(const Convolution& c) {
     key.add(*list);
   }
   key.add(c.bias).add(c.channel_last).add(c.x_at).add(c.w_at).add(c.bias_at).add(c.y_at);
-  return recipe_of(key, [&] {
+  return recipe_of(key, flops_of(c), [&] {
     Layouts l = layouts_of(c);
     switch (c.pass) {
       case Convolution::Pass::kForward:

@@ -130,7 +130,9 @@ Recipe recipe_of_product(const Product& m) {
     key.add(s->batch).add(s->rows).add(s->cols).add(s->row_stride);
   }
   key.add(static_cast<int64_t>(m.dtype)).add(m.bias).add(m.y_buffer);
-  return recipe_of(key, [&] {
+  double flops = 2.0 * static_cast<double>(m.a.cols) * static_cast<double>(m.y.rows * m.y.cols);
+  for (int64_t n : m.y.batch) flops *= static_cast<double>(n);
+  return recipe_of(key, flops, [&] {
     return product_recipe(m.a, m.b, m.y, data_type_of(m.dtype), m.bias, m.y_buffer);
   });
 }

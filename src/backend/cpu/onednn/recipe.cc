@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include "base/error.h"
 
@@ -49,14 +50,34 @@ Cache& cache() {
   return *c;
 }
 
+// What oneDNN starts meanwhile runs on this thread alone.
+class OneThread {
+ public:
+  explicit OneThread(bool wanted) : before_(wanted ? omp_get_max_threads() : 0) {
+    if (before_) omp_set_num_threads(1);
+  }
+  ~OneThread() {
+    if (before_) omp_set_num_threads(before_);
+  }
+  OneThread(const OneThread&) = delete;
+
+ private:
+  int before_;
+};
+
 class RecipeKernel final : public Prepared {
  public:
-  explicit RecipeKernel(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
-  void run(void* const* buffers) const override { program_->run(buffers); }
+  RecipeKernel(std::shared_ptr<const Program> program, bool serial)
+      : program_(std::move(program)), serial_(serial) {}
+  void run(void* const* buffers) const override {
+    OneThread alone(serial_);
+    program_->run(buffers);
+  }
   const char* implementation() const override { return program_->implementation(); }
 
  private:
   std::shared_ptr<const Program> program_;
+  bool serial_;
 };
 
 }  // namespace
@@ -72,11 +93,15 @@ size_t Key::hash() const {
 
 Recipe refuse(std::string why) { return {nullptr, std::move(why)}; }
 
-Recipe recipe_of(const Key& key, const std::function<Recipe()>& build) {
+Recipe recipe_of(const Key& key, double flops, const std::function<Recipe()>& build) {
   Recipe recipe;
   if (cache().find(key, &recipe)) return recipe;
+  // oneDNN decides how to share the work out when a primitive is made.
+  const bool serial = flops < kSerialFlops;
+  OneThread alone(serial);
   try {
     recipe = build();
+    recipe.serial = serial;
   } catch (const dnnl::error& e) {
     recipe = refuse(fmt::format("oneDNN has no implementation: {}", e.what()));
   }
@@ -86,7 +111,7 @@ Recipe recipe_of(const Key& key, const std::function<Recipe()>& build) {
 
 std::unique_ptr<Prepared> kernel_of(Recipe recipe) {
   MYCEL_CHECK(recipe.program, "a refused problem was prepared all the same: {}", recipe.refusal);
-  return std::make_unique<RecipeKernel>(std::move(recipe.program));
+  return std::make_unique<RecipeKernel>(std::move(recipe.program), recipe.serial);
 }
 
 dnnl::primitive_attr user_scratchpad() {

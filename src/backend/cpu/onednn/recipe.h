@@ -16,6 +16,7 @@ namespace mycel::cpu::onednn {
 struct Recipe {
   std::shared_ptr<const Program> program;
   std::string refusal;  // set when there is no program
+  bool serial = false;  // runs on one thread: there is too little to share out
 };
 
 // Everything a recipe depends on, as numbers.
@@ -43,8 +44,12 @@ class Key {
 // Kinds of recipe, the first word of a key.
 enum RecipeKind : int64_t { kMatmulRecipe, kConvolutionRecipe, kPoolingRecipe };
 
-// The recipe of a key, from the cache or built now. A dnnl::error becomes a refusal.
-Recipe recipe_of(const Key& key, const std::function<Recipe()>& build);
+// The recipe of a key, from the cache or built now. A dnnl::error becomes a refusal. `flops`: the
+// work; below kSerialFlops it stays on one thread.
+Recipe recipe_of(const Key& key, double flops, const std::function<Recipe()>& build);
+// About 50 us on one core. A team that is waited for costs microseconds at best, and a slice of the
+// scheduler (milliseconds) where another program has a core.
+constexpr double kSerialFlops = 5e6;
 // The kernel of a recipe that was not refused.
 std::unique_ptr<Prepared> kernel_of(Recipe recipe);
 
