@@ -17,15 +17,6 @@ mycel_program(mycel_tests SOURCES ${test_sources} LINK GTest::gtest GTest::gtest
 file(CONFIGURE OUTPUT ${MYCEL_GENERATED_DIR}/test_paths.h
      CONTENT "#pragma once\n\n#define MYCEL_SOURCE_DIR \"@PROJECT_SOURCE_DIR@\"\n" @ONLY)
 
-# The rooms that everything stands on, with their tests alone: what the sanitizer stage of CI runs, since
-# it needs neither LLVM nor a kernel and builds in a minute.
-file(GLOB foundation_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/base/*_test.cc
-     ${PROJECT_SOURCE_DIR}/src/tensor/*_test.cc)
-add_executable(mycel_foundation_tests EXCLUDE_FROM_ALL ${foundation_tests}
-  $<TARGET_OBJECTS:mycel_base> $<TARGET_OBJECTS:mycel_tensor>)
-target_link_libraries(mycel_foundation_tests PRIVATE mycel_flags mycel_dependencies
-  GTest::gtest GTest::gtest_main)
-
 set(smoke "-Ci*.*:*/Ci*.*:Slow*.*:*/Slow*.*")
 set(ci "Ci*.*:*/Ci*.*")
 set(all "Slow*.*:*/Slow*.*")

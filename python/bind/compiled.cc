@@ -154,6 +154,37 @@ bool all_plain(const Tensors& in) {
                      [](const Tensor& t) { return !t.trace() && t.concrete(); });
 }
 
+// The plan; parameters that the function assigns give their buffers up for their new values.
+const runtime::Plan& plan_of(Compiled& c) {
+  std::call_once(c.planned, [&] {
+    runtime::PlanOptions options;
+    options.donated.assign(c.inputs + c.extras.size(), false);
+    for (size_t i = 0; i < c.extras.size(); ++i) {
+      const nn::Parameter& p = c.extras[i].param;
+      options.donated[c.inputs + i] =
+          p && std::find(c.assigned.begin(), c.assigned.end(), p) != c.assigned.end();
+    }
+    c.plan = runtime::Plan::build(*c.graph, options);
+  });
+  return *c.plan;
+}
+
+// Runs the plan while the assigned parameters hold no reference of their own to their values: the
+// plan then overwrites them in place. They get them back if it throws.
+Tensors run_donated(Compiled& c, const Tensors& in) {
+  const runtime::Plan& plan = plan_of(c);
+  for (const nn::Parameter& p : c.assigned) p->value = Tensor();
+  try {
+    return plan.run(in);
+  } catch (...) {
+    for (size_t i = 0; i < c.extras.size(); ++i) {
+      const nn::Parameter& p = c.extras[i].param;
+      if (p && !p->value) p->value = in[c.inputs + i];
+    }
+    throw;
+  }
+}
+
 nb::list run(const std::shared_ptr<Compiled>& c, nb::handle inputs) {
   Tensors in;
   for (nb::handle o : inputs) in.push_back(to_tensor(o.ptr(), "argument"));
@@ -169,12 +200,7 @@ nb::list run(const std::shared_ptr<Compiled>& c, nb::handle inputs) {
   Tensors out;
   {
     nb::gil_scoped_release release;
-    if (all_plain(in)) {
-      std::call_once(c->planned, [&] { c->plan = runtime::Plan::build(*c->graph); });
-      out = c->plan->run(std::move(in));
-    } else {
-      out = runtime::run_graph(*c->graph, in);
-    }
+    out = all_plain(in) ? run_donated(*c, in) : runtime::run_graph(*c->graph, in);
   }
   for (size_t i = 0; i < c->assigned.size(); ++i) c->assigned[i]->value = out[c->results + i];
   return to_list(std::span<const Tensor>(out).first(c->results));

@@ -163,6 +163,11 @@ PyMethodDef methods[] = {{"_assign", parameter_assign, METH_VARARGS, "Replaces t
 
 }  // namespace
 
+void being_updated(const nn::ParameterData& p) {
+  fail(ErrorKind::kRuntime, "Parameter '{}' is being updated by a compiled step in another thread",
+       p.name);
+}
+
 nn::Parameter parameter_of(PyObject* o) { return is_tensor(o) ? as_object(o)->param : nullptr; }
 
 PyObject* wrap(const nn::Parameter& p) {

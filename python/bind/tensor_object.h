@@ -26,11 +26,15 @@ inline TensorObject* as_object(PyObject* o) { return reinterpret_cast<TensorObje
 // Called when Python code reads a parameter while a function is compiled; see trace_function.cc.
 extern thread_local void (*g_on_read)(const nn::Parameter&);
 
+// RuntimeError: a compiled step in another thread has the parameter's buffer.
+[[noreturn]] void being_updated(const nn::ParameterData& p);
+
 // The value of a Tensor object (is_tensor must hold).
 inline const Tensor& value_of(PyObject* o) {
   TensorObject* t = as_object(o);
   if (!t->param) return t->value;
   if (g_on_read) g_on_read(t->param);
+  if (!t->param->value) being_updated(*t->param);
   return t->param->value;
 }
 
