@@ -29,7 +29,7 @@ nb::object call_layer(Layer& layer, bool training, nb::args inputs) {
   Tensors in = to_tensors(inputs, layer.def.name);
   if (layer.training() != training) layer.set_train(training);
   int64_t elements = 0;
-  for (const Tensor& t : in) elements += t ? t.size() : 0;
+  for (const Tensor& t : in) elements += t && t.concrete() ? t.size() : 0;
   Tensors out = unlocked(elements, [&] { return layer.construct(in); });
   return from_tensors(out);
 }

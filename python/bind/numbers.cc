@@ -70,9 +70,12 @@ const ir::Op& op_of(Slot s) {
   return *g_ops[s];
 }
 
+// Those of a tensor with values; how much work an op on one without is cannot be told, nor matters.
+int64_t elements_of(const Tensor& t) { return t.concrete() ? t.size() : 0; }
+
 PyObject* run(const ir::Op& op, const Tensor& a, const Tensor& b) {
   const Tensor in[2] = {a, b};
-  int64_t elements = std::max(a.size(), b.size());
+  int64_t elements = std::max(elements_of(a), elements_of(b));
   return wrap(
       unlocked(elements, [&] { return runtime::call1(op, std::span<const Tensor>(in, 2)); }));
 }
@@ -102,7 +105,7 @@ template <Slot s>
 PyObject* unary_slot(PyObject* a) {
   return guarded([&] {
     const Tensor t = value_of(a);
-    return wrap(unlocked(t.size(), [&] { return runtime::call1(op_of(s), {t}); }));
+    return wrap(unlocked(elements_of(t), [&] { return runtime::call1(op_of(s), {t}); }));
   });
 }
 

@@ -69,8 +69,11 @@ Types infer_types(const Op& op, std::span<const Type* const> inputs, const Attrs
     }
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i]) continue;
+    if (!inputs[i] && op.inputs.empty()) continue;
     const InputSpec& s = spec_of(op, i);
+    if (!inputs[i] && s.variadic)
+      type_error("{}: operand {} is missing: {}", op.name, i, op.signature());
+    if (!inputs[i]) continue;
     if (!accepts(s.cls, *inputs[i])) ctx.fail_type("'{}' must be {}", s.name, class_text(s.cls));
   }
   if (op.def.type) {

@@ -1,25 +1,23 @@
 #include "runtime/model_file.h"
 
-#include <charconv>
+#include <deque>
 #include <map>
+#include <mutex>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "ir/text.h"
+#include "ir/graph_file.h"
+#include "ir/specialize.h"
 #include "runtime/dispatch.h"
 #include "runtime/random_state.h"
 #include "runtime/trace.h"
-#include "tensor/safetensors.h"
 
 namespace mycel::runtime {
 namespace {
 
-constexpr int64_t kLayoutVersion = 1;
-constexpr const char* kVersionKey = "mycel.model";
-constexpr const char* kInputsKey = "mycel.inputs";
-constexpr const char* kGraphKey = "mycel.graph";
+constexpr size_t kMaxPlans = 64;  // shapes kept compiled; the oldest goes first
 
 // The captured tensors under names that occur once.
 NamedTensors name_weights(const Tensors& captured, const NamedTensors& known) {
@@ -37,21 +35,6 @@ NamedTensors name_weights(const Tensors& captured, const NamedTensors& known) {
   }
   return out;
 }
-
-// A text of digits; ValueError otherwise.
-int64_t number_in(const std::map<std::string, std::string>& metadata, const char* key) {
-  auto it = metadata.find(key);
-  if (it == metadata.end()) value_error("the entry '{}' is missing", key);
-  const std::string& text = it->second;
-  int64_t n = -1;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc() || end != text.data() + text.size() || n < 0) {
-    value_error("the entry '{}' is no number: '{}'", key, text);
-  }
-  return n;
-}
-
-std::string type_text(const ir::Type& t) { return t.str(); }
 
 }  // namespace
 
@@ -84,64 +67,45 @@ TracedModel trace_model(const Fn& f, std::span<const Tensor> inputs, const Named
 }
 
 void save_model(const std::string& path, const TracedModel& model) {
-  Checkpoint file;
-  for (const auto& [name, tensor] : model.weights) {
-    file.tensors.emplace_back(name, concrete(tensor, "export"));
-  }
-  file.metadata[kVersionKey] = std::to_string(kLayoutVersion);
-  file.metadata[kInputsKey] = std::to_string(model.inputs.size());
-  file.metadata[kGraphKey] = model.graph->str();
-  save_safetensors(path, file);
-}
-
-Model Model::load(const std::string& path) {
-  Checkpoint file = load_safetensors(path);
-  Model m;
-  m.path_ = path;
+  ir::GraphFile file{model.graph, model.inputs.size(), model.weights, {}};
+  for (auto& [name, tensor] : file.weights) tensor = concrete(tensor, "export");
   try {
-    if (!file.metadata.contains(kVersionKey)) {
-      throw UserError(ErrorKind::kValue, "this file holds tensors but no network",
-                      "Write it with mycel.export; checkpoints are read by load_checkpoint.");
-    }
-    int64_t version = number_in(file.metadata, kVersionKey);
-    if (version > kLayoutVersion) {
-      throw UserError(
-          ErrorKind::kValue,
-          fmt::format("written in layout {}; this Mycel reads up to {}", version, kLayoutVersion),
-          "Load it with a newer Mycel, or export it with this one.");
-    }
-    auto inputs = static_cast<size_t>(number_in(file.metadata, kInputsKey));
-    if (!file.metadata.contains(kGraphKey)) value_error("the entry '{}' is missing", kGraphKey);
-    m.graph_ = ir::parse(file.metadata[kGraphKey]);
-    std::span<const ir::Value> params = m.graph_->params();
-    if (inputs > params.size() || params.size() - inputs != file.tensors.size()) {
-      value_error("a graph of {} parameters, {} of them inputs, with {} tensors", params.size(),
-                  inputs, file.tensors.size());
-    }
-    std::map<std::string, Tensor> by_name(file.tensors.begin(), file.tensors.end());
-    for (size_t i = 0; i < params.size(); ++i) {
-      const std::string& name = params[i].node->name;
-      const ir::Type& type = params[i].type();
-      if (i < inputs) {
-        m.input_names_.push_back(name);
-        m.input_types_.push_back(type);
-        continue;
-      }
-      auto it = by_name.find(name);
-      if (it == by_name.end()) value_error("the weight '{}' is missing", name);
-      const Tensor& t = it->second;
-      if (t.dtype() != type.dtype || !(t.shape() == type.shape)) {
-        value_error("the weight '{}' is {}; the graph expects {}", name, t.describe(),
-                    type_text(type));
-      }
-      m.weights_.emplace_back(name, t);
-    }
-    m.plan_ = Plan::build(*m.graph_);
+    ir::write_graph_file(path, file);
   } catch (UserError& e) {
-    e.prefix(fmt::format("'{}': ", path));
+    if (e.message().find(path) == std::string::npos)
+      e.prefix(fmt::format("export of '{}': ", path));
     throw;
   }
+}
+
+// Compiled forms by the dims of the inputs; those in use outlive their removal.
+struct Model::Plans {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<const Plan>> by_shapes;
+  std::deque<std::string> order;
+};
+
+Model::Model() : plans_(std::make_unique<Plans>()) {}
+Model::~Model() = default;
+Model::Model(Model&&) noexcept = default;
+Model& Model::operator=(Model&&) noexcept = default;
+
+Model Model::load(const std::string& path) {
+  ir::GraphFile file = ir::read_graph_file(path);
+  Model m;
+  m.path_ = path;
+  m.graph_ = file.graph;
+  m.weights_ = std::move(file.weights);
+  for (size_t i = 0; i < file.inputs; ++i) {
+    m.input_names_.push_back(m.graph_->params()[i].node->name);
+    m.input_types_.push_back(m.graph_->params()[i].type());
+  }
   return m;
+}
+
+size_t Model::plans() const {
+  std::lock_guard lock(plans_->mutex);
+  return plans_->by_shapes.size();
 }
 
 void Model::check(std::span<const Tensor> inputs) const {
@@ -150,13 +114,38 @@ void Model::check(std::span<const Tensor> inputs) const {
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ir::Type& type = input_types_[i];
-    if (inputs[i].dtype() == type.dtype && inputs[i].shape() == type.shape) continue;
+    bool fits = inputs[i].dtype() == type.dtype && inputs[i].rank() == type.shape.rank();
+    for (int d = 0; fits && d < type.shape.rank(); ++d)
+      fits = type.shape[d] == kUnknownDim || type.shape[d] == inputs[i].dim(d);
+    if (fits) continue;
     throw UserError(
         ErrorKind::kValue,
         fmt::format("'{}': input '{}' is {}; it was exported for {}", path_, input_names_[i],
-                    inputs[i].describe(), type_text(type)),
-        "Types and shapes are fixed at export: export again with an input of this shape.");
+                    inputs[i].describe(), type.str()),
+        "Export again with an input of this shape, or with None for the dims that vary.");
   }
+}
+
+std::shared_ptr<const Plan> Model::plan_for(std::span<const Tensor> inputs) const {
+  std::string key;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!input_types_[i].shape.known()) key += inputs[i].shape().str();
+  }
+  std::lock_guard lock(plans_->mutex);
+  auto& known = plans_->by_shapes;
+  if (auto it = known.find(key); it != known.end()) return it->second;
+  std::shared_ptr<const ir::Graph> g = graph_;
+  if (!key.empty()) {
+    std::vector<Shape> shapes;
+    for (const Tensor& t : inputs) shapes.push_back(t.shape());
+    g = ir::specialize(*g, shapes);
+  }
+  if (known.size() >= kMaxPlans) {
+    known.erase(plans_->order.front());
+    plans_->order.pop_front();
+  }
+  plans_->order.push_back(key);
+  return known[key] = Plan::build(*g);
 }
 
 Tensors Model::operator()(std::span<const Tensor> inputs) const {
@@ -164,8 +153,9 @@ Tensors Model::operator()(std::span<const Tensor> inputs) const {
   Tensors args(inputs.begin(), inputs.end());
   bool plain = true;
   for (Tensor& t : args) plain = !live_trace(t) && t.concrete() && plain;
+  std::shared_ptr<const Plan> plan = plain ? plan_for(args) : nullptr;
   for (const auto& [name, tensor] : weights_) args.push_back(tensor);
-  return plain ? plan_->run(args) : run_graph(*graph_, args);
+  return plan ? plan->run(args) : run_graph(*graph_, args);
 }
 
 }  // namespace mycel::runtime

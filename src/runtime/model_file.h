@@ -1,11 +1,5 @@
-// Exported networks: a traced graph with its weights in one file, and Model, which loads and runs
-// it without Python and without the code that built the network. The file is a safetensors file
-// (readable by any tool that knows the format) whose metadata hold the graph's text and the version
-// of this layout:
-//   mycel.model    version of the layout, a number
-//   mycel.inputs   how many of the graph's parameters are inputs; the rest are the file's tensors
-//   in order mycel.graph    ir/text.h
-// Written atomically (base/file_io.h), so a reader meets the old file or the new one.
+// Exported networks: a traced graph with its weights in one file (ir/graph_file.h), and Model,
+// which maps such a file and runs it without Python and without the code that built the network.
 #pragma once
 
 #include <memory>
@@ -40,28 +34,40 @@ void save_model(const std::string& path, const TracedModel& model);
 
 class Model {
  public:
-  // UserError kOs when the file cannot be read; kValue naming the file when it is truncated, no
-  // exported network, or written by a newer version.
+  // The weights stay in the file, mapped. UserError kOs when it cannot be opened; kValue naming the
+  // file when it is truncated, damaged, no exported network, or written by a newer version.
   static Model load(const std::string& path);
+  ~Model();
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
 
-  // ValueError when number, dtype or shape of the inputs differ from those at export.
+  // Compiles at the first call, and again for other shapes where dims are unknown (written "?").
+  // Safe to call from several threads. ValueError when number, dtype or shape of the inputs differ
+  // from those at export.
   Tensors operator()(std::span<const Tensor> inputs) const;
 
   const std::vector<std::string>& input_names() const { return input_names_; }
   const ir::Types& input_types() const { return input_types_; }
   const NamedTensors& weights() const { return weights_; }
   const ir::Graph& graph() const { return *graph_; }
+  size_t plans() const;  // how many shapes it is compiled for
 
  private:
-  Model() = default;
+  struct Plans;
+  Model();
   void check(std::span<const Tensor> inputs) const;
+  std::shared_ptr<const Plan> plan_for(std::span<const Tensor> inputs) const;
 
   std::string path_;
   std::shared_ptr<const ir::Graph> graph_;
-  std::shared_ptr<const Plan> plan_;
   std::vector<std::string> input_names_;
   ir::Types input_types_;
   NamedTensors weights_;
+  std::unique_ptr<Plans> plans_;
 };
 
 }  // namespace mycel::runtime
+
+namespace mycel {
+using runtime::Model;
+}

@@ -1,5 +1,7 @@
 // The generic runner on records with planted mistakes: every column must see its own. The ops are
 // not registered, so nothing else meets them.
+#include <deque>
+
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -15,9 +17,10 @@ using namespace ir;  // NOLINT: the vocabulary of records
 
 int failures(const OpDef& def, const std::string& column) {
   static int next_id = 1 << 20;
-  // The dispatcher keeps a reference for its cache, so the op lives on.
-  const Op* op = new Op(def, ++next_id);
-  return static_cast<int>(run_column(column, read_cases(*op), false, nullptr).size());
+  // The dispatcher keeps a reference for its cache, so the ops live on.
+  static auto* ops = new std::deque<Op>;
+  const Op& op = ops->emplace_back(def, ++next_id);
+  return static_cast<int>(run_column(column, read_cases(op), false, nullptr).size());
 }
 
 // Doubles its operand; `change` plants the mistake.

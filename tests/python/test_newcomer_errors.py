@@ -545,14 +545,14 @@ FILE_MISTAKES = [
     (
         'ms.load(FOLDER + "/weights.safetensors")',
         ValueError,
-        "'FOLDER/weights.safetensors': this file holds tensors but no network\n"
-        "  Write it with mycel.export; checkpoints are read by load_checkpoint.",
+        "'FOLDER/weights.safetensors': this is no exported network\n"
+        "  Networks are written by mycel.export; checkpoints are read by load_checkpoint.",
     ),
     (
         'ms.load(FOLDER + "/net.mindir")(Tensor(np.ones((5, 3), np.float32)))',
         ValueError,
         "'FOLDER/net.mindir': input 'input0' is float32(5, 3); it was exported for float32[2, 3]\n"
-        "  Types and shapes are fixed at export: export again with an input of this shape.",
+        "  Export again with an input of this shape, or with None for the dims that vary.",
     ),
     (
         'ms.load(FOLDER + "/net.mindir")()',

@@ -24,6 +24,24 @@ def _check_format(file_format):
         raise ValueError(f"export: 'file_format' must be 'MINDIR', got {file_format!r}")
 
 
+def _check_declared(declared, inputs):
+    """What set_inputs declared must fit the inputs that are given, if any are."""
+    for i, want in enumerate(declared):
+        if not isinstance(want, Tensor):
+            raise TypeError(
+                f"export: set_inputs declared {type(want).__name__} as input {i}; allowed: Tensor"
+            )
+    if inputs and len(inputs) != len(declared):
+        raise ValueError(f"export: {len(inputs)} inputs given, set_inputs declared {len(declared)}")
+    for i, (want, got) in enumerate(zip(declared, inputs)):
+        fits = want.dtype == got.dtype and want.ndim == got.ndim
+        if not fits or any(w not in (-1, g) for w, g in zip(want.shape, got.shape)):
+            raise ValueError(
+                f"export: input {i} is {got.dtype}{got.shape}, "
+                f"set_inputs declared {want.dtype}{want.shape}"
+            )
+
+
 def _switches(net):
     return [(cell, cell.training) for _, cell in net.cells_and_names()]
 
@@ -32,6 +50,8 @@ def _switches(net):
 def export(net, *inputs, file_name, file_format="MINDIR", **kwargs):
     """Writes the network, in evaluation mode, for inputs of these dtypes and shapes.
 
+    Dims of Tensor(shape=[None, 3], dtype=...) that are None, here or in net.set_inputs, may have
+    any extent when the loaded network is called.
     file_name: ".mindir" is added where it is missing. file_format: "MINDIR" alone. Gives the path.
     NotImplementedError for other published formats and options; OSError when the file
     cannot be written.
@@ -48,6 +68,10 @@ def export(net, *inputs, file_name, file_format="MINDIR", **kwargs):
     path = os.fspath(file_name)
     if not path.endswith(".mindir"):
         path += ".mindir"
+    declared = net.get_inputs()
+    if declared is not None:
+        _check_declared(declared, inputs)
+        inputs = declared
     parameters = dict(net.parameters_and_names())
     before = _switches(net)
     net.set_train(False)

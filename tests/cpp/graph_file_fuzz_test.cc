@@ -1,0 +1,21 @@
+// Damaged model files, a small number; tests/fuzz/graph_file_fuzz.cc runs any number.
+#include <gtest/gtest.h>
+
+#include "fuzz/mutated_graph_files.h"
+#include "ir/text.h"
+
+namespace mycel {
+namespace {
+
+TEST(CiGraphFileFuzz, DamagedFilesAreRefusedOrSound) {
+  fuzz::Outcome o = fuzz::mutate_graph_files(20240607, 20000, [](const ir::Graph& g) {
+    // What was accepted can be written down and read again.
+    EXPECT_EQ(ir::parse(g.str())->str(), g.str());
+  });
+  EXPECT_EQ(o.failure, "");
+  EXPECT_GT(o.loaded, 200);  // otherwise the mutations are too coarse to reach anything
+  EXPECT_GT(o.refused, 5000);
+}
+
+}  // namespace
+}  // namespace mycel
