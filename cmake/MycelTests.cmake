@@ -12,7 +12,7 @@ endif()
 if(NOT test_sources)
   return()
 endif()
-include_directories(${PROJECT_SOURCE_DIR}/tests)
+include_directories(${PROJECT_SOURCE_DIR}/tests/fuzz)
 mycel_program(mycel_tests SOURCES ${test_sources} LINK GTest::gtest GTest::gtest_main ${MYCEL_SUITES})
 # Test data is found from the source tree, wherever the program is started. A header and no -D, so
 # that checkouts in different places share the compiler cache.

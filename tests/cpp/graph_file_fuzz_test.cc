@@ -1,7 +1,7 @@
 // Damaged model files, a small number; tests/fuzz/graph_file_fuzz.cc runs any number.
 #include <gtest/gtest.h>
 
-#include "fuzz/mutated_graph_files.h"
+#include "mutated_graph_files.h"
 #include "ir/text.h"
 
 namespace mycel {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "fuzz/mutated_graph_files.h"
+#include "mutated_graph_files.h"
 
 int main(int argc, char** argv) {
   int64_t rounds = argc > 1 ? std::atoll(argv[1]) : 10000;

@@ -1,4 +1,4 @@
-#include "fuzz/mutated_graph_files.h"
+#include "mutated_graph_files.h"
 
 #include <cstring>
 #include <vector>
