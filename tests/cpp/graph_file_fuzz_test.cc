@@ -1,8 +1,8 @@
 // Damaged model files, a small number; tests/fuzz/graph_file_fuzz.cc runs any number.
 #include <gtest/gtest.h>
 
-#include "mutated_graph_files.h"
 #include "ir/text.h"
+#include "mutated_graph_files.h"
 
 namespace mycel {
 namespace {
