@@ -47,6 +47,7 @@ MAX_INCLUDED = {"data": 1}
 # Rooms of equal level that may be included, one way only: room -> the siblings it may see.
 SIBLINGS = {
     "ir": {"loops"},  # an op record names its loop kernels
+    "autodiff": {"passes"},  # transforms expand composite ops first and drop dead code last
     "train": {"nn", "data"},  # Model drives layers and reads datasets
     "lite": {"interop"},
 }

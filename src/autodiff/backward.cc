@@ -3,10 +3,13 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "ir/adjoint.h"
 #include "ir/core_ops.h"
+#include "ir/function.h"
+#include "passes/pass.h"
 
 namespace mycel::autodiff {
 namespace {
@@ -30,6 +33,8 @@ class NodeAdjoint final : public ir::Adjoint {
   bool wants(int i) const override;
   Graph& graph() override;
   ir::GraphPtr region_gradient(const Graph& region, const std::vector<int>& wrt) override;
+  ir::SplitGradient split_gradient(const Graph& region, const std::vector<int>& wrt) override;
+  ir::FunctionPtr function_gradient(const ir::FunctionPtr& f, const std::vector<int>& wrt) override;
 
  protected:
   void add(int i, Value v) override;
@@ -62,6 +67,7 @@ class Builder {
   }
 
   Value residual(const Value& v) {
+    if (again(v)) return run_again(v);
     auto key = std::pair(v.node->id, v.index);
     auto it = residual_of_.find(key);
     if (it != residual_of_.end()) return it->second;
@@ -76,6 +82,10 @@ class Builder {
     auto it = grads_.find({v.node->id, v.index});
     if (it != grads_.end()) return it->second;
     const Type& t = v.type();
+    if (t.kind == Type::Kind::kStack) {
+      return out_->add(*ir::core_ops().stack_new, {}, {ir::Attr(t.dtype), ir::Attr(t.shape)})
+          ->out();
+    }
     if (!t.shape.known()) return out_->add(*ir::core_ops().zeros_like, {residual(v)})->out();
     return out_
         ->add(*ir::core_ops().full, {}, {ir::Attr(0.0), ir::Attr(t.shape), ir::Attr(t.dtype)})
@@ -84,17 +94,37 @@ class Builder {
   void accumulate(const Value& to, Value v) {
     if (!wants(to)) return;
     const Type& t = to.type();
+    bool stack = t.kind == Type::Kind::kStack;
     if (v.dtype() != t.dtype) v = out_->add(*ir::core_ops().cast, {v}, {t.dtype})->out();
-    if (!(v.shape() == t.shape) && t.shape.known()) {
+    if (!stack && !(v.shape() == t.shape) && t.shape.known()) {
       v = out_->add(*ir::core_ops().sum_to, {v}, {ir::Attr(t.shape)})->out();
     }
     auto [it, fresh] = grads_.try_emplace({to.node->id, to.index}, v);
-    if (!fresh) it->second = out_->add(*ir::core_ops().add, {it->second, v})->out();
+    const ir::Op& sum = stack ? *ir::core_ops().stack_add : *ir::core_ops().add;
+    if (!fresh) it->second = out_->add(sum, {it->second, v})->out();
   }
   bool wants(const Value& v) const { return v && active_[v.node->id] && differentiable(v.type()); }
   Graph& graph() { return *out_; }
 
  private:
+  // Constants are written down again instead of being kept. So are stacks: a stack cannot lie on a
+  // stack, and the loop that fills it is run again where an outer loop's reverse needs it.
+  static bool again(const Value& v) {
+    const Node& n = *v.node;
+    if (n.is_param() || n.op->def.random || n.op->def.side_effect) return false;
+    return n.inputs.empty() || v.type().kind == Type::Kind::kStack;
+  }
+  Value run_again(const Value& v) {
+    auto it = again_.find(v.node->id);
+    if (it != again_.end()) return {it->second, v.index};
+    std::vector<Value> in;
+    for (const Value& x : v.node->inputs) in.push_back(x ? residual(x) : Value());
+    Node* n =
+        out_->add_typed(*v.node->op, std::move(in), v.node->attrs, v.node->types, v.node->loc);
+    again_.emplace(v.node->id, n);
+    return {n, v.index};
+  }
+
   // Active: reachable from wrt through differentiable values.
   void mark_active() {
     active_.assign(g_.size(), false);
@@ -158,6 +188,7 @@ class Builder {
   std::shared_ptr<Graph> out_;
   std::vector<bool> active_;
   std::map<std::pair<uint32_t, uint32_t>, Value> grads_, residual_of_;
+  std::map<uint32_t, Node*> again_;  // nodes of g that run again in the backward graph
   std::vector<Value> residuals_, residual_params_, seeds_;
 };
 
@@ -169,14 +200,60 @@ bool NodeAdjoint::wants(int i) const { return b_.wants(node_->inputs[i]); }
 Graph& NodeAdjoint::graph() { return b_.graph(); }
 void NodeAdjoint::add(int i, Value v) { b_.accumulate(node_->inputs[i], v); }
 
-ir::GraphPtr NodeAdjoint::region_gradient(const Graph& region, const std::vector<int>& wrt) {
-  auto both = vjp_graph(region, wrt);
+// vjp_graph without the results of the region.
+std::shared_ptr<Graph> gradients_only(const Graph& region, const std::vector<int>& wrt) {
+  auto both = vjp_graph(*passes::expand_composites(region), wrt);
   std::vector<Value> all(both->results().begin(), both->results().end());
   both->set_results({all.begin() + static_cast<int64_t>(region.results().size()), all.end()});
-  return both;
+  return passes::eliminate_dead_code(*both);
+}
+
+ir::GraphPtr NodeAdjoint::region_gradient(const Graph& region, const std::vector<int>& wrt) {
+  return gradients_only(region, wrt);
+}
+
+ir::SplitGradient NodeAdjoint::split_gradient(const Graph& region, const std::vector<int>& wrt) {
+  ir::SplitGradient s;
+  s.region = passes::expand_composites(region);
+  std::vector<Value> values;
+  for (int i : wrt) values.push_back(s.region->params()[i]);
+  Backward b = backward(*s.region, values);
+  s.residuals = std::move(b.residuals);
+  s.backward = std::move(b.graph);
+  return s;
+}
+
+ir::FunctionPtr NodeAdjoint::function_gradient(const ir::FunctionPtr& f,
+                                               const std::vector<int>& wrt) {
+  return gradient_of(f, wrt);
 }
 
 }  // namespace
+
+ir::FunctionPtr gradient_of(const ir::FunctionPtr& f, const std::vector<int>& wrt) {
+  std::string key = fmt::format("gradient {}", fmt::join(wrt, " "));
+  std::lock_guard lock(f->mutex);
+  if (auto it = f->derived.find(key); it != f->derived.end()) return it->second;
+  ir::Types params = f->params, results;
+  for (const Type& t : f->results) {
+    if (differentiable(t)) params.push_back(t);
+  }
+  for (int i : wrt) results.push_back(f->params[i]);
+  if (!f->body) {
+    throw UserError(ErrorKind::kRuntime,
+                    fmt::format("call: @{} is differentiated while its body is not known", f->name),
+                    "Take the gradient outside of the function.");
+  }
+  auto made = ir::make_function(f->name + "_gradient", std::move(params), std::move(results));
+  f->derived[key] = made;  // before the body is made: it will ask for itself
+  try {
+    made->body = gradients_only(*f->body, wrt);
+  } catch (...) {
+    f->derived.erase(key);
+    throw;
+  }
+  return made;
+}
 
 Backward backward(const Graph& g, std::span<const Value> wrt) { return Builder(g, wrt).build(); }
 

@@ -28,4 +28,8 @@ Backward backward(const ir::Graph& g, std::span<const ir::Value> wrt);
 // result.
 std::shared_ptr<ir::Graph> vjp_graph(const ir::Graph& g, std::span<const int> wrt_params);
 
+// The gradient of a late-bound function with respect to the arguments in `wrt`: (arguments…, one
+// seed per differentiable result…) -> gradients. Made once per function and `wrt`.
+ir::FunctionPtr gradient_of(const ir::FunctionPtr& f, const std::vector<int>& wrt);
+
 }  // namespace mycel::autodiff

@@ -10,6 +10,13 @@
 
 namespace mycel::ir {
 
+struct SplitGradient {
+  std::shared_ptr<const Graph> region;  // the region with composite ops expanded
+  std::vector<Value> residuals;         // values of `region` that the second half reads
+  // (residuals…, one seed per differentiable result…) -> gradients of the parameters in `wrt`.
+  std::shared_ptr<const Graph> backward;
+};
+
 class Adjoint {
  public:
   virtual ~Adjoint() = default;
@@ -33,6 +40,11 @@ class Adjoint {
   // For ops with regions: (parameters of the region…, one seed per differentiable result…) ->
   // gradients of the parameters listed in `wrt`.
   virtual GraphPtr region_gradient(const ir::Graph& region, const std::vector<int>& wrt) = 0;
+  // The same in two halves, for ops that run them at different times.
+  virtual SplitGradient split_gradient(const ir::Graph& region, const std::vector<int>& wrt) = 0;
+  // (arguments of f…, one seed per differentiable result…) -> gradients of the arguments in `wrt`,
+  // as a function of its own, whose body may not be known yet.
+  virtual FunctionPtr function_gradient(const FunctionPtr& f, const std::vector<int>& wrt) = 0;
   Value scalar(DType d, double v) { return graph().scalar(d, v); }
 
   class Sum {

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "ir/function.h"
 
 namespace mycel::ir {
 namespace {
@@ -72,6 +73,7 @@ size_t Attr::hash() const {
   if (is<GraphPtr>()) mix(h, std::hash<const void*>()(graph().get()));
   if (is<Tensor>()) mix(h, std::hash<const void*>()(tensor().impl().get()));
   if (is<CallbackPtr>()) mix(h, std::hash<const void*>()(callback().get()));
+  if (is<FunctionPtr>()) mix(h, std::hash<const void*>()(function().get()));
   return h;
 }
 
@@ -89,6 +91,7 @@ std::string Attr::str() const {
   }
   if (is<DType>()) return std::string(name_of(dtype()));
   if (is<Tensor>()) return "tensor " + tensor().describe();
+  if (is<FunctionPtr>()) return "@" + function()->name;
   return is<CallbackPtr>() ? "callback" : "graph";
 }
 

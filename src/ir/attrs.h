@@ -23,6 +23,9 @@ using GraphPtr = std::shared_ptr<const Graph>;
 // transform.
 using Callback = std::function<Tensors(std::span<const Tensor>)>;
 using CallbackPtr = std::shared_ptr<const Callback>;
+// A graph with a name, bound late so that it may call itself (ir/function.h).
+struct Function;
+using FunctionPtr = std::shared_ptr<Function>;
 
 class Attr {
  public:
@@ -43,6 +46,7 @@ class Attr {
   Attr(GraphPtr g) : v_(std::move(g)) {}                  // NOLINT
   Attr(Tensor t) : v_(std::move(t)) {}                    // NOLINT
   Attr(CallbackPtr c) : v_(std::move(c)) {}               // NOLINT
+  Attr(FunctionPtr f) : v_(std::move(f)) {}               // NOLINT
 
   bool none() const { return v_.index() == 0; }
   template <typename T>
@@ -59,14 +63,15 @@ class Attr {
   const GraphPtr& graph() const { return std::get<GraphPtr>(v_); }
   const Tensor& tensor() const { return std::get<Tensor>(v_); }
   const CallbackPtr& callback() const { return std::get<CallbackPtr>(v_); }
+  const FunctionPtr& function() const { return std::get<FunctionPtr>(v_); }
 
-  bool operator==(const Attr& o) const;  // tensors by identity, graphs by identity
+  bool operator==(const Attr& o) const;  // tensors, graphs and functions by identity
   size_t hash() const;
   std::string str() const;
 
  private:
   std::variant<std::monostate, bool, int64_t, double, std::string, Ints, Floats, DType, GraphPtr,
-               Tensor, CallbackPtr>
+               Tensor, CallbackPtr, FunctionPtr>
       v_;
 };
 

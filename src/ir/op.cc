@@ -136,9 +136,17 @@ Attr parse_default(const AttrSpec& spec, std::string_view text) {
 }
 
 const char* kind_text(AttrKind k) {
-  constexpr const char* kText[] = {
-      "a bool",  "an int",   "a number",   "a string",           "a dtype",
-      "a graph", "a tensor", "a function", "a sequence of ints", "a sequence of numbers"};
+  constexpr const char* kText[] = {"a bool",
+                                   "an int",
+                                   "a number",
+                                   "a string",
+                                   "a dtype",
+                                   "a graph",
+                                   "a tensor",
+                                   "a function",
+                                   "a graph function",
+                                   "a sequence of ints",
+                                   "a sequence of numbers"};
   return kText[static_cast<int>(k)];
 }
 
@@ -162,6 +170,8 @@ bool convert(const AttrSpec& spec, Attr& a) {
       return a.is<Tensor>();
     case AttrKind::kCallback:
       return a.is<CallbackPtr>();
+    case AttrKind::kFunction:
+      return a.is<FunctionPtr>();
     case AttrKind::kInts:
       if (a.is<int64_t>()) a = Attr(Attr::Ints(spec.length < 0 ? 1 : spec.length, a.integer()));
       return a.is<Attr::Ints>() &&
@@ -202,10 +212,11 @@ AttrSpec parse_attr(std::string_view line) {
       spec.length = static_cast<int>(parse_int(type.substr(6, type.size() - 7)));
   } else {
     static const std::unordered_map<std::string_view, AttrKind> kinds = {
-        {"bool", AttrKind::kBool},     {"int", AttrKind::kInt},
-        {"float", AttrKind::kFloat},   {"str", AttrKind::kString},
-        {"dtype", AttrKind::kDType},   {"graph", AttrKind::kGraph},
-        {"tensor", AttrKind::kTensor}, {"callback", AttrKind::kCallback}};
+        {"bool", AttrKind::kBool},        {"int", AttrKind::kInt},
+        {"float", AttrKind::kFloat},      {"str", AttrKind::kString},
+        {"dtype", AttrKind::kDType},      {"graph", AttrKind::kGraph},
+        {"tensor", AttrKind::kTensor},    {"callback", AttrKind::kCallback},
+        {"function", AttrKind::kFunction}};
     auto it = kinds.find(type);
     MYCEL_CHECK(it != kinds.end(), "attribute line '{}' has an unknown type '{}'", line, type);
     spec.kind = it->second;
@@ -248,7 +259,9 @@ Op::Op(const OpDef& d, int identity) : def(d), id(identity), name(d.name) {
     attrs.push_back(parse_attr(d.attr[i]));
     AttrKind k = attrs.back().kind;
     holds_code |= !d.loops && (k == AttrKind::kGraph || k == AttrKind::kCallback);
+    holds_code |= k == AttrKind::kFunction;
   }
+  holds_code |= d.control;
   for (size_t i = 0; i < d.out.size(); ++i) outputs.emplace_back(d.out[i]);
 }
 

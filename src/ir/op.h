@@ -28,6 +28,7 @@ enum class AttrKind : uint8_t {
   kGraph,
   kTensor,
   kCallback,
+  kFunction,
   kInts,
   kFloats
 };
@@ -60,8 +61,9 @@ class Op {
   std::vector<std::string> outputs;
   int required_inputs = 0;
   bool variadic = false;
-  bool holds_code = false;  // an attribute is a graph or a callback that runs, not a formula: see
-                            // runtime/control.h
+  // An attribute is code that runs, not a formula, or an operand is a stack: runtime/control.h runs
+  // it, and passes that know nothing of it leave it alone.
+  bool holds_code = false;
 
   int attr_index(std::string_view attr) const;  // -1 when there is none
   // Fills defaults, repeats ints, checks kinds and choices; TypeError/ValueError naming op and

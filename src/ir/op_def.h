@@ -19,10 +19,9 @@
 //                 complex) real (int or float) index (int32 or int64); "name?: …" optional, "*name:
 //                 …" any number (last only). dims are for the reader and the generic tests: "[n, c,
 //                 h, w]".
-//           attr: "name: type [= default]", type one of bool int float str dtype graph tensor int[]
-//           float[]
-//                 int[N], each with an optional "?" (None allowed); "str(a|b|c)" lists the choices.
-//                 An int given for int[N] is repeated.
+//           attr: "name: type [= default]", type one of bool int float str dtype graph tensor
+//                 callback function int[] float[] int[N], each with an optional "?" (None allowed);
+//                 "str(a|b|c)" lists the choices. An int given for int[N] is repeated.
 //           out:  "name".
 //           cases: clauses separated by ";" read by the generic case runner (tests/cpp/op_cases.h).
 #pragma once
@@ -42,6 +41,7 @@ class Adjoint;      // ir/adjoint.h: what a gradient rule sees
 class TypeRuleCtx;  // ir/type_rule.h
 class LoopCtx;      // ir/loop_rule.h
 class Expansion;    // ir/expansion.h
+class Batching;     // ir/batching.h
 class Op;
 struct Value;
 
@@ -64,6 +64,7 @@ struct Names {
 using TypeRule = void (*)(TypeRuleCtx&);
 using LoopRule = void (*)(LoopCtx&);
 using ExpandRule = void (*)(Expansion&);
+using BatchRule = bool (*)(Batching&);
 
 struct GradRule {
   void (*fn)(Adjoint&) = nullptr;
@@ -132,6 +133,9 @@ struct OpDef {
   LoopRule loops = nullptr;  // kernel as loop nests
   ExpandRule expand =
       nullptr;  // composite: other ops; gradient, batching, sharding follow from them
+  // vmap where formula and sharding line do not tell enough; without any, the op runs once per
+  // example.
+  BatchRule batch = nullptr;
   const char* cases = "";
   const char* onnx = "";  // ONNX op of the same meaning
   // Published names beside `name`. primitive: "ReduceSum(keep_dims)": a class constructed with
@@ -149,6 +153,7 @@ struct OpDef {
   bool view = false;
   bool side_effect = false;  // printed, asserted: kept and ordered
   bool internal = false;     // no public function: gradient kernels and the like
+  bool control = false;      // run by runtime/control.cc: ops on stacks
 
   // How the record can be executed and differentiated; `check` makes sure that one of them is
   // there.

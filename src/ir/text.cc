@@ -1,10 +1,13 @@
 #include "ir/text.h"
 
 #include <cstring>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "ir/function.h"
 
 namespace mycel::ir {
 namespace {
@@ -33,6 +36,17 @@ std::string tensor_text(const Tensor& t) {
 
 class Printer {
  public:
+  // The graph, then every function that it reaches.
+  std::string print_all(const Graph& g) {
+    std::string s = print(g, "") + "\n";
+    for (size_t i = 0; i < functions_.size(); ++i) {  // printing a body may find more
+      const Function& f = *functions_[i];
+      s += "@" + names_.at(&f) + "(" + types_text(f.params) + ") -> " + types_text(f.results) +
+           " = " + (f.body ? print(*f.body, "") : "unknown") + "\n";
+    }
+    return s;
+  }
+
   std::string print(const Graph& g, const std::string& indent) {
     std::vector<int> first(g.size());
     int next = 0;
@@ -68,6 +82,22 @@ class Printer {
   }
 
  private:
+  static std::string types_text(const Types& types) {
+    std::string s;
+    for (const Type& t : types) s += (s.empty() ? "" : ", ") + t.str();
+    return s;
+  }
+  // A name of its own for every function.
+  std::string function_text(const FunctionPtr& f) {
+    auto it = names_.find(f.get());
+    if (it != names_.end()) return "@" + it->second;
+    std::string base = is_snake_case(f->name) ? f->name : "function", name = base;
+    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+    names_[f.get()] = name;
+    functions_.push_back(f);
+    return "@" + name;
+  }
+
   static std::string name_text(const std::string& name) {
     return is_snake_case(name) ? name : quoted(name);
   }
@@ -95,12 +125,18 @@ class Printer {
       s += (s.empty() ? " {" : ", ") + spec.name + "=";
       if (a.is<GraphPtr>()) {
         s += print(*a.graph(), indent + "  ");
+      } else if (a.is<FunctionPtr>()) {
+        s += function_text(a.function());
       } else {
         s += a.is<Tensor>() ? tensor_text(a.tensor()) : a.str();
       }
     }
     return s.empty() ? s : s + "}";
   }
+
+  std::vector<FunctionPtr> functions_;  // in order of appearance
+  std::map<const Function*, std::string> names_;
+  std::set<std::string> taken_;
 };
 
 class Parser {
@@ -108,7 +144,9 @@ class Parser {
   explicit Parser(const std::string& text) : text_(text) {}
 
   std::shared_ptr<Graph> parse() {
+    declare_functions();
     auto g = graph(0);
+    while (next_is('@')) define_function();
     space();
     if (at_ != text_.size()) bad("nothing after the graph");
     return g;
@@ -211,6 +249,49 @@ class Parser {
     need("]");
     if (stack) need(">");
     return {d, Shape(dims), stack ? Type::Kind::kStack : Type::Kind::kTensor};
+  }
+
+  // Functions are declared before anything is read: calls need their types. A definition is the
+  // only thing that starts a line with '@'.
+  void declare_functions() {
+    for (size_t i = 0; i < text_.size(); ++i) {
+      if (text_[i] != '@' || (i > 0 && text_[i - 1] != '\n')) continue;
+      at_ = i;
+      FunctionPtr f = signature();
+      if (!functions_.emplace(f->name, f).second) bad("one definition of @" + f->name);
+    }
+    at_ = 0;
+  }
+  FunctionPtr signature() {
+    need("@");
+    std::string name = word();
+    Types params, results;
+    need("(");
+    while (!next_is(')')) {
+      params.push_back(type());
+      if (!take(",")) break;
+    }
+    need(")");
+    need("->");
+    while (!next_is('=')) {
+      results.push_back(type());
+      if (!take(",")) break;
+    }
+    need("=");
+    return make_function(name, std::move(params), std::move(results));
+  }
+  void define_function() {
+    FunctionPtr f = functions_.at(signature()->name);
+    auto g = graph(1);
+    bool fits = g->params().size() == f->params.size() && g->results().size() == f->results.size();
+    for (size_t i = 0; fits && i < f->params.size(); ++i) {
+      fits = g->params()[i].type() == f->params[i];
+    }
+    for (size_t i = 0; fits && i < f->results.size(); ++i) {
+      fits = g->results()[i].type() == f->results[i];
+    }
+    if (!fits) bad("a body of the types that @" + f->name + " declares");
+    f->body = std::move(g);
   }
 
   std::shared_ptr<Graph> graph(int depth) {
@@ -332,6 +413,13 @@ class Parser {
       case AttrKind::kInts:
       case AttrKind::kFloats:
         return list(spec.kind);
+      case AttrKind::kFunction: {
+        need("@");
+        std::string name = word();
+        auto it = functions_.find(name);
+        if (it == functions_.end()) bad("a function, there is none named @" + name);
+        return Attr(it->second);
+      }
       case AttrKind::kCallback:
         bad("a graph without host functions, which have no text");
     }
@@ -376,11 +464,12 @@ class Parser {
 
   const std::string& text_;
   size_t at_ = 0;
+  std::map<std::string, FunctionPtr> functions_;
 };
 
 }  // namespace
 
-std::string text_of(const Graph& g) { return Printer().print(g, "") + "\n"; }
+std::string text_of(const Graph& g) { return Printer().print_all(g); }
 std::string Graph::str() const { return text_of(*this); }
 std::shared_ptr<Graph> parse(const std::string& text) { return Parser(text).parse(); }
 

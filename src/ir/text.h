@@ -7,8 +7,10 @@
 //   }
 //
 // Attributes equal to their default are left out. A region stands where its attribute's value
-// would;
-// "_" is an absent optional operand.
+// would; "_" is an absent optional operand. A function that is called is written @name; its types
+// and body follow the graph:
+//
+//   @power(float32[], int32[]) -> float32[] = graph power(%0: float32[], %1: int32[]) { … }
 #pragma once
 
 #include <memory>

@@ -7,6 +7,7 @@
 
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
+#include "tensor/tensor.h"
 
 namespace mycel::ir {
 
@@ -25,5 +26,13 @@ struct Type {
 };
 
 using Types = std::vector<Type>;
+
+inline Type type_of(const Tensor& t) {
+  return {t.dtype(), t.shape(), t.is_stack() ? Type::Kind::kStack : Type::Kind::kTensor};
+}
+inline Tensor abstract_of(const Type& t) {
+  return t.kind == Type::Kind::kStack ? Tensor::abstract_stack(t.dtype, t.shape)
+                                      : Tensor::abstract(t.dtype, t.shape);
+}
 
 }  // namespace mycel::ir

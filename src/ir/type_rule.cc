@@ -92,7 +92,7 @@ Types infer_types(const Op& op, std::span<const Type* const> inputs, const Attrs
 
 namespace types {
 
-void same_as_first(TypeRuleCtx& c) { c.result(c.dtype(0), c.shape(0)); }
+void same_as_first(TypeRuleCtx& c) { c.out.push_back(c.in(0)); }
 
 namespace {
 Shape broadcast_all(TypeRuleCtx& c) {

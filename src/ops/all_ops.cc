@@ -5,6 +5,7 @@
 
 #include "ir/core_ops.h"
 #include "ir/op.h"
+#include "ops/control/control.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/fused/fused.h"
 #include "ops/reduce/reduce.h"
@@ -40,6 +41,20 @@ void name_core_ops() {
   core.broadcast_to = &ir::op_of(kBroadcastTo);
   core.zeros_like = &ir::op_of(kZerosLike);
   core.fused = &ir::op_of(kFused);
+  core.cond = &ir::op_of(kCond);
+  core.while_loop = &ir::op_of(kWhileLoop);
+  core.call = &ir::op_of(kCall);
+  core.stack_new = &ir::op_of(kStackNew);
+  core.stack_add = &ir::op_of(kStackAdd);
+  core.stack_push = &ir::op_of(kStackPush);
+  core.stack_pop = &ir::op_of(kStackPop);
+  core.stack_from_rows = &ir::op_of(kStackFromRows);
+  core.stack_to_rows = &ir::op_of(kStackToRows);
+  core.reshape = &ir::op_of(kReshape);
+  core.transpose = &ir::op_of(kTranspose);
+  core.select = &ir::op_named("select");
+  core.logical_and = &ir::op_named("logical_and");
+  core.reduce_any = &ir::op_of(kReduceAny);
   ir::set_core_ops(core);
 }
 

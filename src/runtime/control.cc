@@ -3,6 +3,9 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "ir/structural.h"
+#include "runtime/loop_plan.h"
+#include "runtime/stack_ops.h"
 #include "runtime/trace.h"
 
 namespace mycel::runtime {
@@ -12,44 +15,80 @@ bool known(const Tensor& t) { return primal(t).concrete(); }
 
 bool truth(const Tensor& t) { return concrete(t, "condition").item() != 0; }
 
-// Records a node with regions: operands are abstract or traced over abstract values.
-Tensors record_region(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs) {
-  Tensors plain(in.begin(), in.end());
-  Traced* top = innermost_trace(plain);
+bool all_known(std::span<const Tensor> in) {
+  for (const Tensor& t : in) {
+    if (t && !known(t)) return false;
+  }
+  return true;
+}
+
+Tensors infer(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs) {
   std::vector<ir::Type> types;
   std::vector<const ir::Type*> pointers;
-  types.reserve(plain.size());
-  for (const Tensor& t : plain) {
-    types.emplace_back(t.dtype(), t.shape());
-    pointers.push_back(&types.back());
+  types.reserve(in.size());
+  for (const Tensor& t : in) {
+    types.push_back(t ? ir::type_of(t) : ir::Type());
+    pointers.push_back(t ? &types.back() : nullptr);
   }
   Tensors results;
   for (const ir::Type& t : ir::infer_types(op, pointers, attrs)) {
-    results.push_back(Tensor::abstract(t.dtype, t.shape));
+    results.push_back(ir::abstract_of(t));
   }
-  if (!top) return results;
+  return results;
+}
+
+// One node for whoever watches the operands: `run` gives the results on what is underneath.
+Tensors recorded(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs,
+                 Tensors (*run)(const ir::Op&, Tensors, const ir::Attrs&)) {
+  Tensors plain(in.begin(), in.end());
+  Traced* top = innermost_trace(plain);
+  if (!top) return all_known(plain) ? run(op, std::move(plain), attrs) : infer(op, plain, attrs);
   Ref<Level> level = top->level;
-  Tensors primals = primals_at(level, plain);
-  bool outer = false;
-  for (const Tensor& t : primals) outer |= static_cast<bool>(t.trace());
-  if (outer) results = record_region(op, primals, attrs);
+  Tensors results = recorded(op, primals_at(level, plain), attrs, run);
   level->recorder->record(op, plain, attrs, results);
   return results;
 }
 
+Tensors never_run(const ir::Op& op, Tensors, const ir::Attrs&) {
+  MYCEL_CHECK(false, "{} on known values is recorded as one node", op.name);
+  return {};
+}
+
 Tensors run_cond(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs) {
-  if (!known(in[0])) return record_region(op, in, attrs);
+  if (!known(in[0])) return recorded(op, in, attrs, never_run);
   return run_graph(*attrs[truth(in[0]) ? 0 : 1].graph(), in.subspan(1));
 }
 
-Tensors run_while(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs) {
-  for (const Tensor& t : in) {
-    if (!known(t)) return record_region(op, in, attrs);
+// Loops met before, by structure: a loop in an eager step is compiled once.
+std::shared_ptr<const LoopPlan> loop_plan(const ir::GraphPtr& condition, const ir::GraphPtr& body) {
+  struct Entry {
+    ir::GraphPtr condition, body;
+    std::shared_ptr<const LoopPlan> plan;
+  };
+  constexpr size_t kMaxLoops = 256;
+  thread_local std::unordered_multimap<size_t, Entry> loops;
+  size_t key = ir::structure_hash(*condition) * 31 + ir::structure_hash(*body);
+  for (auto [it, end] = loops.equal_range(key); it != end; ++it) {
+    const Entry& e = it->second;
+    if (ir::structurally_equal(*e.condition, *condition) && ir::structurally_equal(*e.body, *body))
+      return e.plan;
   }
-  Tensors carried(in.begin(), in.end());
-  while (truth(run_graph(*attrs[0].graph(), carried)[0]))
-    carried = run_graph(*attrs[1].graph(), carried);
-  return carried;
+  auto plan = LoopPlan::build(*condition, *body);
+  if (loops.size() >= kMaxLoops) loops.clear();
+  loops.emplace(key, Entry{condition, body, plan});
+  return plan;
+}
+
+Tensors run_while(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs) {
+  return recorded(op, in, attrs, [](const ir::Op&, Tensors now, const ir::Attrs& a) {
+    return loop_plan(a[0].graph(), a[1].graph())->run(std::move(now));
+  });
+}
+
+Tensors run_stack(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs) {
+  return recorded(op, in, attrs, [](const ir::Op& o, Tensors now, const ir::Attrs& a) {
+    return run_stack_op(o, now, a);
+  });
 }
 
 Tensors run_callback(const ir::Op&, std::span<const Tensor> in, const ir::Attrs& attrs) {
@@ -78,8 +117,7 @@ struct Region {
 Region trace_region(const Fn& f, std::span<const Tensor> operands, const char* name) {
   Recorder r(name);
   Tensors params;
-  for (const Tensor& t : operands)
-    params.push_back(r.watch(Tensor::abstract(t.dtype(), t.shape())));
+  for (const Tensor& t : operands) params.push_back(r.watch(ir::abstract_of(ir::type_of(t))));
   std::vector<ir::Value> results;
   for (const Tensor& t : f(params)) results.push_back(r.value_of(t));
   r.graph().set_results(std::move(results));
@@ -93,12 +131,12 @@ std::shared_ptr<ir::Graph> widen(const Region& r, size_t operands, const Tensors
   auto g = std::make_shared<ir::Graph>(r.graph->name());
   std::vector<ir::Value> args, extra;
   for (size_t i = 0; i < operands; ++i) args.push_back(g->add_param(r.graph->params()[i].type()));
-  for (const Tensor& t : before) extra.push_back(g->add_param({t.dtype(), t.shape()}));
+  for (const Tensor& t : before) extra.push_back(g->add_param(ir::type_of(t)));
   for (size_t i = operands; i < r.graph->params().size(); ++i) {
     args.push_back(g->add_param(r.graph->params()[i].type()));
     extra.push_back(args.back());
   }
-  for (const Tensor& t : after) extra.push_back(g->add_param({t.dtype(), t.shape()}));
+  for (const Tensor& t : after) extra.push_back(g->add_param(ir::type_of(t)));
   std::vector<ir::Value> results = ir::inline_graph(*r.graph, *g, args);
   if (pass_on) results.insert(results.end(), extra.begin(), extra.end());
   g->set_results(std::move(results));
@@ -113,6 +151,7 @@ RegionKernel region_kernel(const ir::Op& op) {
       {"while_loop", run_while},
       {"callback", run_callback},
       {"custom_gradient", run_custom_gradient}};
+  if (is_stack_op(op)) return run_stack;
   auto it = kernels.find(op.name);
   MYCEL_CHECK(it != kernels.end(), "op {} holds code but runtime/control.cc cannot run it",
               op.name);
@@ -134,13 +173,6 @@ Tensors cond(const Tensor& pred, const Fn& then, const Fn& otherwise,
 }
 
 Tensors while_loop(const Fn& condition, const Fn& body, std::span<const Tensor> carried) {
-  bool all_known = true;
-  for (const Tensor& t : carried) all_known &= known(t);
-  if (all_known) {
-    Tensors now(carried.begin(), carried.end());
-    while (truth(condition(now)[0])) now = body(now);
-    return now;
-  }
   Region c = trace_region(condition, carried, "condition");
   Region b = trace_region(body, carried, "body");
   Tensors in(carried.begin(), carried.end());

@@ -9,7 +9,9 @@
 #include "ir/core_ops.h"
 #include "passes/pass.h"
 #include "runtime/dispatch.h"
+#include "runtime/loop_plan.h"
 #include "runtime/memory_plan.h"
+#include "tensor/stack.h"
 
 namespace mycel::runtime {
 
@@ -30,6 +32,7 @@ class PlanBuilder {
     place_results();
     place_intermediates();
     for (const auto& [view, of] : views_) plan_->places_[view] = plan_->places_[root(of)];
+    finish_steps();
     return plan_;
   }
 
@@ -85,13 +88,57 @@ class PlanBuilder {
     for (uint32_t j = 0; j < n.types.size(); ++j)
       s.out.push_back(numbers_[n.id] + static_cast<int>(j));
     s.kernel = kernel_for(n);
-    if (!s.kernel) {
-      for (int v : s.out) held_[v] = true;
-      ++plan_->stats_.calls;
-    } else {
+    if (s.kernel) {
+      s.kind = Plan::Step::kKernel;
       ++plan_->stats_.kernels;
+    } else {
+      choose_kind(n, s);
+      ++plan_->stats_.calls;
+      // A popped element of a known shape goes where a kernel would put it.
+      bool placed_top = s.kind == Plan::Step::kPop;
+      for (size_t j = 0; j < s.out.size(); ++j) held_[s.out[j]] = !(placed_top && j == 1);
     }
     plan_->steps_.push_back(std::move(s));
+  }
+
+  static bool packed(const Value& v) { return v.shape().known(); }
+
+  void choose_kind(const Node& n, Plan::Step& s) {
+    const ir::CoreOps& core = ir::core_ops();
+    if (n.op == core.stack_push && packed(n.inputs[0]) && packed(n.inputs[1])) {
+      s.kind = Plan::Step::kPush;
+    } else if (n.op == core.stack_pop && packed(n.inputs[0])) {
+      s.kind = Plan::Step::kPop;
+    } else if (n.op == core.while_loop) {
+      s.kind = Plan::Step::kLoop;
+      s.loop = LoopPlan::build(*n.attrs[0].graph(), *n.attrs[1].graph());
+    } else if (n.op == core.cond) {
+      s.kind = Plan::Step::kCond;
+      s.then = Plan::build(*n.attrs[0].graph());
+      s.otherwise = Plan::build(*n.attrs[1].graph());
+    }
+  }
+
+  // What a run needs to know of each step beforehand.
+  void finish_steps() {
+    auto held = [&](int v) { return v >= 0 && plan_->places_[v].kind == Plan::Place::kHeld; };
+    for (size_t i = 0; i < plan_->steps_.size(); ++i) {
+      Plan::Step& s = plan_->steps_[i];
+      s.first = plan_->addresses_;
+      plan_->addresses_ += s.in.size() + s.out.size();
+      for (int v : s.in) {
+        s.waits |= held(v);
+        s.last.push_back(v >= 0 && last_[root(v)] == static_cast<int>(i) && !is_result(v));
+      }
+      for (int v : s.out) s.waits |= held(v);
+    }
+  }
+
+  bool is_result(int v) const {
+    for (int r : plan_->results_) {
+      if (root(r) == root(v)) return true;
+    }
+    return false;
   }
 
   std::shared_ptr<const cpu::Prepared> kernel_for(const Node& n) {
@@ -137,7 +184,7 @@ class PlanBuilder {
   }
 
   void donate(Plan::Step& s, int result, std::vector<bool>& taken) {
-    if (s.out.size() == 0) return;
+    if (s.out.empty() || !s.kernel) return;
     for (size_t k = 0; k < s.in.size(); ++k) {
       int v = s.in[k] < 0 ? -1 : root(s.in[k]);
       if (v < 0 || plan_->places_[v].kind != Plan::Place::kParam) continue;
@@ -214,90 +261,163 @@ Tensor copy_of(const Tensor& t) {
 
 }  // namespace
 
-void* Plan::address(int value, std::span<const Tensor> args, std::span<const Tensor> results,
-                    std::span<const Tensor> held, char* arena) const {
+void* Plan::address(int value, const Frame& f) const {
   if (value < 0) return nullptr;
   const Place& p = places_[value];
   switch (p.kind) {
     case Place::kParam:
-      return const_cast<void*>(args[p.index].raw());
+      return f.args[p.index] ? f.args[p.index].impl()->data : nullptr;
     case Place::kConstant:
-      return const_cast<void*>(constants_[p.index].raw());
+      return constants_[p.index].impl()->data;
     case Place::kArena:
-      return arena + p.index;
+      return static_cast<char*>(f.arena->data()) + p.index;
     case Place::kResult:
-      return results[p.index].mutable_raw();
+      return f.results[p.index].impl()->data;
     case Place::kHeld:
-      return const_cast<void*>(held[p.index].raw());
+      return f.held[p.index] ? f.held[p.index].impl()->data : nullptr;
   }
   return nullptr;
 }
 
-Tensor Plan::as_tensor(int value, std::span<const Tensor> args, std::span<const Tensor> results,
-                       std::span<const Tensor> held, const Ref<Storage>& arena) const {
+Tensor Plan::as_tensor(int value, const Frame& f) const {
   if (value < 0) return {};
   const Place& p = places_[value];
   auto shaped = [&](const Tensor& t) {
-    return t.shape() == types_[value].shape || !types_[value].shape.known()
+    return t.shape() == types_[value].shape || !types_[value].shape.known() || t.is_stack()
                ? t
                : t.view(types_[value].shape);
   };
-  if (p.kind == Place::kParam) return shaped(args[p.index]);
+  if (p.kind == Place::kParam) return shaped(f.args[p.index]);
   if (p.kind == Place::kConstant) return shaped(constants_[p.index]);
-  if (p.kind == Place::kResult) return shaped(results[p.index]);
-  if (p.kind == Place::kHeld) return shaped(held[p.index]);
+  if (p.kind == Place::kResult) return shaped(f.results[p.index]);
+  if (p.kind == Place::kHeld) return shaped(f.held[p.index]);
   auto impl = make_ref<TensorImpl>();
   impl->dtype = types_[value].dtype;
   impl->shape = types_[value].shape;
-  impl->storage = arena;
-  impl->data = static_cast<char*>(arena->data()) + p.index;
+  impl->storage = f.arena;
+  impl->data = static_cast<char*>(f.arena->data()) + p.index;
   return Tensor(impl);
+}
+
+Tensor Plan::take(int value, bool last, Frame& f) const {
+  if (last && types_[value].kind == ir::Type::Kind::kStack) {
+    const Place& p = places_[value];
+    if (p.kind == Place::kHeld) return std::move(f.held[p.index]);
+    if (p.kind == Place::kParam && f.owns_args) return std::move(f.args[p.index]);
+  }
+  return as_tensor(value, f);
+}
+
+Tensors Plan::operands(const Step& s, Frame& f) const {
+  Tensors in;
+  in.reserve(s.in.size());
+  for (size_t i = 0; i < s.in.size(); ++i) {
+    in.push_back(s.in[i] < 0 ? Tensor() : take(s.in[i], s.last[i], f));
+  }
+  return in;
+}
+
+void Plan::keep(const Step& s, Tensors out, Frame& f) const {
+  for (Tensor& t : out) {
+    // The arena's bytes are used again: what leaves a call must not live there.
+    if (f.arena && t.impl()->storage == f.arena) t = copy_of(t);
+  }
+  for (size_t j = 0; j < s.out.size(); ++j) f.held[places_[s.out[j]].index] = std::move(out[j]);
+}
+
+void Plan::push(const Step& s, Frame& f) const {
+  Tensor stack = take(s.in[0], s.last[0], f);
+  bool masked = s.in.size() > 2 && s.in[2] >= 0;
+  const auto* mask = masked ? static_cast<const uint8_t*>(address(s.in[2], f)) : nullptr;
+  owned_stack(stack).push(address(s.in[1], f), mask, masked ? types_[s.in[2]].shape.rank() : 0);
+  f.held[places_[s.out[0]].index] = std::move(stack);
+}
+
+void Plan::pop(const Step& s, Frame& f) const {
+  Tensor stack = take(s.in[0], s.last[0], f);
+  bool masked = s.in.size() > 1 && s.in[1] >= 0;
+  const auto* mask = masked ? static_cast<const uint8_t*>(address(s.in[1], f)) : nullptr;
+  owned_stack(stack).pop(address(s.out[1], f), mask, masked ? types_[s.in[1]].shape.rank() : 0);
+  f.held[places_[s.out[0]].index] = std::move(stack);
+}
+
+void Plan::run_step(const Step& s, Frame& f) const {
+  switch (s.kind) {
+    case Step::kKernel: {
+      void** at = f.addresses.data() + s.first;
+      if (s.waits) {
+        for (size_t i = 0; i < s.in.size(); ++i) at[i] = address(s.in[i], f);
+      }
+      s.kernel->run(at);
+      return;
+    }
+    case Step::kPush:
+      return push(s, f);
+    case Step::kPop:
+      return pop(s, f);
+    case Step::kLoop:
+      return keep(s, s.loop->run(operands(s, f)), f);
+    case Step::kCond: {
+      bool taken = *static_cast<const uint8_t*>(address(s.in[0], f)) != 0;
+      Tensors in = operands(s, f);
+      return keep(s, (taken ? s.then : s.otherwise)->run(std::span(in).subspan(1)), f);
+    }
+    case Step::kCall:
+      return keep(s, call(*s.op, operands(s, f), s.attrs), f);
+  }
+}
+
+Plan::Frame Plan::frame(std::span<const Tensor> args) const {
+  Frame f;
+  f.args.assign(args.begin(), args.end());
+  f.results.resize(results_.size());
+  f.held.resize(held_);
+  if (stats_.arena_bytes) f.arena = Storage::allocate(stats_.arena_bytes);
+  return f;
+}
+
+void Plan::bind(Frame& f) const {
+  f.addresses.resize(addresses_);
+  for (const Step& s : steps_) {
+    if (s.kind != Step::kKernel) continue;
+    void** at = f.addresses.data() + s.first;
+    for (int v : s.in) *at++ = address(v, f);
+    for (int v : s.out) *at++ = address(v, f);
+  }
+}
+
+void Plan::execute(Frame& f) const {
+  for (const Step& s : steps_) {
+    try {
+      run_step(s, f);
+    } catch (UserError& e) {
+      if (s.loc) e.set_where("At " + ir::loc_text(s.loc));
+      throw;
+    }
+  }
 }
 
 Tensors Plan::run(std::span<const Tensor> args) const {
   check_args(param_types_, args);
-  Ref<Storage> arena = stats_.arena_bytes ? Storage::allocate(stats_.arena_bytes) : nullptr;
-  char* base = arena ? static_cast<char*>(arena->data()) : nullptr;
-  Tensors results(results_.size()), held(held_);
+  Frame f = frame({});
   for (size_t r = 0; r < results_.size(); ++r) {
     const Place& p = places_[results_[r]];
     if (p.kind != Place::kResult || p.index != r) continue;
     MYCEL_CHECK(types_[results_[r]].shape.known(), "a planned result has an unknown shape");
     auto donor = donors_.find(r);
     if (donor != donors_.end() && args[donor->second].sole_owner()) {
-      results[r] = args[donor->second].view(types_[results_[r]].shape);
+      f.results[r] = args[donor->second].view(types_[results_[r]].shape);
     } else {
-      results[r] = Tensor::empty(types_[results_[r]].dtype, types_[results_[r]].shape);
+      f.results[r] = Tensor::empty(types_[results_[r]].dtype, types_[results_[r]].shape);
     }
   }
-  std::vector<void*> buffers;
-  Tensors in;
-  for (const Step& s : steps_) {
-    try {
-      if (s.kernel) {
-        buffers.clear();
-        for (int v : s.in) buffers.push_back(address(v, args, results, held, base));
-        for (int v : s.out) buffers.push_back(address(v, args, results, held, base));
-        s.kernel->run(buffers.data());
-        continue;
-      }
-      in.clear();
-      for (int v : s.in) in.push_back(as_tensor(v, args, results, held, arena));
-      Tensors out = call(*s.op, in, s.attrs);
-      for (Tensor& t : out) {
-        // The arena's bytes are used again: what leaves a call must not live there.
-        if (arena && t.impl()->storage == arena) t = copy_of(t);
-      }
-      for (size_t j = 0; j < s.out.size(); ++j) held[places_[s.out[j]].index] = std::move(out[j]);
-    } catch (UserError& e) {
-      if (s.loc) e.set_where("At " + ir::loc_text(s.loc));
-      throw;
-    }
-  }
+  f.args.assign(args.begin(), args.end());
+  bind(f);
+  execute(f);
   for (size_t r = 0; r < results_.size(); ++r) {
-    if (!results[r]) results[r] = as_tensor(results_[r], args, results, held, arena);
+    if (!f.results[r]) f.results[r] = as_tensor(results_[r], f);
   }
-  return results;
+  return std::move(f.results);
 }
 
 std::string Plan::str() const {
@@ -309,7 +429,9 @@ std::string Plan::str() const {
     return v < 0 ? std::string("-") : fmt::format("{}{}", kinds[places_[v].kind], places_[v].index);
   };
   for (const Step& s : steps_) {
-    text += fmt::format("{} [{}]", s.op->name, s.kernel ? s.kernel->implementation() : "call");
+    static const char* const ways[] = {"", "stack", "stack", "loop", "regions", "call"};
+    text +=
+        fmt::format("{} [{}]", s.op->name, s.kernel ? s.kernel->implementation() : ways[s.kind]);
     for (int v : s.in) text += " " + place(v);
     text += " ->";
     for (int v : s.out) text += " " + place(v);

@@ -15,6 +15,8 @@
 
 namespace mycel::runtime {
 
+class LoopPlan;
+
 struct PlanOptions {
   // Parameters whose buffers the plan may overwrite with a result when the caller holds the only
   // reference; indexed like the graph's parameters.
@@ -22,7 +24,7 @@ struct PlanOptions {
 };
 
 struct PlanStats {
-  size_t kernels = 0, calls = 0;  // steps by kind
+  size_t kernels = 0, calls = 0;  // steps by kind: kernels; everything else
   size_t arena_bytes = 0;         // after planning
   size_t unplanned_bytes = 0;     // sum of all intermediates
 };
@@ -41,23 +43,48 @@ class Plan {
 
  private:
   friend class PlanBuilder;
+  friend class LoopPlan;
   // Where a value lives while the plan runs.
   struct Place {
     enum Kind : uint8_t { kParam, kConstant, kArena, kResult, kHeld } kind = kArena;
     size_t index = 0;  // parameter, constant, result or held slot; byte offset in the arena
   };
   struct Step {
-    std::shared_ptr<const cpu::Prepared> kernel;  // null: through the dispatcher
+    // How a step runs: by its kernel, on a stack in place, through a plan of its regions, or
+    // through the dispatcher.
+    enum Kind : uint8_t { kKernel, kPush, kPop, kLoop, kCond, kCall } kind = kCall;
+    bool waits = false;  // an operand or result is a held tensor: its address is known late
+    std::shared_ptr<const cpu::Prepared> kernel;
+    std::shared_ptr<const LoopPlan> loop;
+    std::shared_ptr<const Plan> then, otherwise;
     const ir::Op* op = nullptr;
     ir::Attrs attrs;
     std::vector<int> in, out;  // value numbers; -1: absent
+    std::vector<bool> last;    // per operand: nobody reads it after this step
     ir::Loc loc = 0;
+    size_t first = 0;  // of its addresses in Frame::addresses
+  };
+  // One run of the plan: its tensors, and the address of every operand and result of every kernel.
+  // Loops run the same frame many times.
+  struct Frame {
+    Tensors args, results, held;
+    Ref<Storage> arena;
+    std::vector<void*> addresses;
+    bool owns_args = false;  // `args` may be moved from and changed: nobody else looks at them
   };
 
-  void* address(int value, std::span<const Tensor> args, std::span<const Tensor> results,
-                std::span<const Tensor> held, char* arena) const;
-  Tensor as_tensor(int value, std::span<const Tensor> args, std::span<const Tensor> results,
-                   std::span<const Tensor> held, const Ref<Storage>& arena) const;
+  Frame frame(std::span<const Tensor> args) const;  // without results
+  void bind(Frame& f) const;                        // fills `addresses`
+  void execute(Frame& f) const;
+  void* address(int value, const Frame& f) const;
+  Tensor as_tensor(int value, const Frame& f) const;
+  // The tensor of a value that a step reads last, given away where the frame may.
+  Tensor take(int value, bool last, Frame& f) const;
+  Tensors operands(const Step& s, Frame& f) const;
+  void keep(const Step& s, Tensors out, Frame& f) const;
+  void push(const Step& s, Frame& f) const;
+  void pop(const Step& s, Frame& f) const;
+  void run_step(const Step& s, Frame& f) const;
 
   std::shared_ptr<const ir::Graph> graph_;  // optimised; keeps nodes alive
   std::vector<Place> places_;               // by value number
@@ -67,7 +94,7 @@ class Plan {
   std::vector<int> results_;      // value number of each result
   std::map<size_t, int> donors_;  // result -> parameter whose buffer it may take
   ir::Types param_types_;
-  size_t held_ = 0;
+  size_t held_ = 0, addresses_ = 0;
   PlanStats stats_;
 };
 

@@ -41,7 +41,10 @@ BackwardProgram on(ir::Graph& g, const Entry& e) {
 // Host functions inside must go through the dispatcher every time.
 bool has_callbacks(const ir::Graph& g) {
   for (const ir::Node& n : g.nodes()) {
-    if (n.op && n.op->holds_code) return true;
+    for (size_t i = 0; i < n.attrs.size(); ++i) {
+      if (n.attrs[i].is<ir::CallbackPtr>()) return true;
+      if (n.attrs[i].is<ir::GraphPtr>() && has_callbacks(*n.attrs[i].graph())) return true;
+    }
   }
   return false;
 }

@@ -29,12 +29,13 @@ Tensor Recorder::wrap(ir::Value value, const Tensor& primal) {
   auto impl = make_ref<TensorImpl>();
   impl->dtype = primal.dtype();
   impl->shape = primal.shape();
+  impl->stack = primal.is_stack();
   impl->trace = trace;
   return Tensor(impl);
 }
 
 Tensor Recorder::watch(const Tensor& primal, std::string name) {
-  ir::Value v = graph_->add_param({primal.dtype(), primal.shape()}, std::move(name));
+  ir::Value v = graph_->add_param(ir::type_of(primal), std::move(name));
   first_primal_.push_back(static_cast<uint32_t>(primals_.size()));
   primals_.push_back(primal);
   param_primals_.push_back(primal);
@@ -47,7 +48,7 @@ ir::Value Recorder::value_of(const Tensor& t) {
   if (trace && trace->level == level_) return trace->value;
   auto it = captured_.find(plain.impl().get());
   if (it != captured_.end()) return it->second;
-  ir::Value v = graph_->add_param({plain.dtype(), plain.shape()});
+  ir::Value v = graph_->add_param(ir::type_of(plain));
   first_primal_.push_back(static_cast<uint32_t>(primals_.size()));
   primals_.push_back(plain);
   param_primals_.push_back(plain);
@@ -62,7 +63,7 @@ void Recorder::record(const ir::Op& op, std::span<const Tensor> inputs, const ir
   for (const Tensor& t : inputs) values.push_back(t ? value_of(t) : ir::Value());
   ir::Types types;
   types.reserve(results.size());
-  for (const Tensor& t : results) types.emplace_back(t.dtype(), t.shape());
+  for (const Tensor& t : results) types.push_back(ir::type_of(t));
   ir::Node* node = graph_->add_typed(op, std::move(values), attrs, std::move(types), 0);
   first_primal_.push_back(static_cast<uint32_t>(primals_.size()));
   for (size_t i = 0; i < results.size(); ++i) {

@@ -69,6 +69,12 @@ Tensor Tensor::abstract(DType dtype, const Shape& shape) {
   return over(nullptr, nullptr, dtype, shape);
 }
 
+Tensor Tensor::abstract_stack(DType dtype, const Shape& element) {
+  Tensor t = over(nullptr, nullptr, dtype, element);
+  t.impl_->stack = true;
+  return t;
+}
+
 Tensor Tensor::scalar(DType dtype, double value) {
   Tensor t = empty(dtype, {});
   set_element(t.mutable_raw(), dtype, 0, value);
@@ -145,7 +151,8 @@ bool Tensor::sole_owner() const {
 
 std::string Tensor::describe() const {
   if (!impl_) return "no tensor";
-  return std::string(name_of(dtype())) + shape().str();
+  std::string text = std::string(name_of(dtype())) + shape().str();
+  return is_stack() ? "stack<" + text + ">" : text;
 }
 
 void Tensor::check_dtype(DType want) const {

@@ -27,6 +27,7 @@ class TensorImpl final : public RefCounted, public PooledObject {
   Ref<Storage> storage;  // null when abstract or traced
   void* data = nullptr;  // first element inside storage
   Ref<Trace> trace;      // null unless traced
+  bool stack = false;    // a stack of tensors (tensor/stack.h); shape is that of one element
 };
 
 class Tensor {
@@ -40,6 +41,7 @@ class Tensor {
   static Tensor zeros(DType dtype, const Shape& shape);
   static Tensor full(DType dtype, const Shape& shape, double value);
   static Tensor abstract(DType dtype, const Shape& shape);
+  static Tensor abstract_stack(DType dtype, const Shape& element);
   // A 0-d tensor.
   static Tensor scalar(DType dtype, double value);
   static Tensor scalar(DType dtype, int64_t value);
@@ -68,6 +70,8 @@ class Tensor {
   size_t bytes() const { return static_cast<size_t>(size()) * size_of(dtype()); }
   bool concrete() const { return impl_->data != nullptr; }
   const Ref<Trace>& trace() const { return impl_->trace; }
+  // A stack is no array: only the stack ops read it (tensor/stack.h).
+  bool is_stack() const { return impl_->stack; }
 
   // Address of the first element. A traced or abstract tensor has none (MYCEL_CHECK): use
   // runtime::concrete(t) to look through traces.

@@ -43,6 +43,8 @@ std::string attr_type(const AttrSpec& a) {
       return "const Tensor&";
     case AttrKind::kCallback:
       return "const ir::CallbackPtr&";
+    case AttrKind::kFunction:
+      return "const ir::FunctionPtr&";
     case AttrKind::kInts:
       return "const std::vector<int64_t>&";
     case AttrKind::kFloats:

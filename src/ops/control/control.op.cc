@@ -1,6 +1,7 @@
 #include "ops/control/control.h"
 
 #include "ir/adjoint.h"
+#include "ir/function.h"
 #include "ir/graph.h"
 #include "ir/type_rule.h"
 #include "ops/all_ops.h"
@@ -64,7 +65,7 @@ void cond_type(TypeRuleCtx& c) {
     for (int d = 0; d < s.rank(); ++d) {
       if (s[d] != b.shape[d]) s.set(d, kUnknownDim);
     }
-    c.result(a.dtype, s);
+    c.out.push_back(Type(a.dtype, s, a.kind));
   }
 }
 
@@ -104,8 +105,41 @@ void while_type(TypeRuleCtx& c) {
     if (!compatible(t, c.in(i))) {
       c.fail("carried value {} enters as {} and leaves 'body' as {}", i, c.in(i).str(), t.str());
     }
-    c.result(t.dtype, c.shape(i) == t.shape ? t.shape : body.params()[i].shape());
+    c.out.push_back(
+        Type(t.dtype, c.shape(i) == t.shape ? t.shape : body.params()[i].shape(), t.kind));
   }
+}
+
+void call_type(TypeRuleCtx& c) {
+  const ir::Function& f = *c.attrs["function"].function();
+  if (static_cast<int>(f.params.size()) != c.inputs()) {
+    c.fail("@{} takes {} values, {} given", f.name, f.params.size(), c.inputs());
+  }
+  for (int i = 0; i < c.inputs(); ++i) {
+    if (!compatible(f.params[i], c.in(i))) {
+      c.fail("@{} takes {} as value {}", f.name, f.params[i].str(), i);
+    }
+  }
+  c.out = f.results;
+}
+
+// The gradient of a function is a function: a body that calls itself gets a gradient that calls
+// itself. It computes the primal anew, so a recursion n deep takes n calls of calls.
+void call_grad(Adjoint& a) {
+  const ir::FunctionPtr& f = a.attrs()["function"].function();
+  std::vector<int> wrt;
+  std::vector<Value> operands;
+  for (int i = 0; i < a.inputs(); ++i) {
+    if (a.wants(i)) wrt.push_back(i);
+    operands.push_back(a.x(i));
+  }
+  for (size_t j = 0; j < f->results.size(); ++j) {
+    if (is_float(f->results[j].dtype) || is_complex(f->results[j].dtype)) {
+      operands.push_back(a.dy(static_cast<int>(j)));
+    }
+  }
+  ir::Node* n = a.graph().add(ir::op_of(kCall), operands, {a.function_gradient(f, wrt)});
+  for (size_t k = 0; k < wrt.size(); ++k) a.dx(wrt[k]) += n->out(static_cast<uint32_t>(k));
 }
 
 void callback_type(TypeRuleCtx& c) {
@@ -162,11 +196,22 @@ constexpr OpDef kWhileLoop = check({
     .out = {"*y"},
     .type = while_type,
     .shard = "replicated",
-    .grad = no_gradient(
-        "the reverse of a compiled while loop needs its number of iterations; eager mode "
-        "differentiates it"),
+    .grad = loop_gradient,
     .cases = "skip all: regions and host functions are tested in runtime/control_test.cc",
     .onnx = "Loop",
+    .internal = true,
+});
+
+constexpr OpDef kCall = check({
+    .name = "call",
+    .doc = "The results of a function of the graph, which may call itself.",
+    .in = {"*operands: any"},
+    .attr = {"function: function"},
+    .out = {"*y"},
+    .type = call_type,
+    .shard = "replicated",
+    .grad = call_grad,
+    .cases = "skip all: regions and host functions are tested in runtime/control_test.cc",
     .internal = true,
 });
 
@@ -227,7 +272,9 @@ constexpr OpDef kIdentity = check({
 });
 
 void register_control() {
-  ir::register_ops({&kCond, &kWhileLoop, &kCallback, &kCustomGradient, &kStopGradient, &kIdentity});
+  ir::register_ops(
+      {&kCond, &kWhileLoop, &kCall, &kCallback, &kCustomGradient, &kStopGradient, &kIdentity});
+  register_stack();
 }
 
 }  // namespace mycel::ops
