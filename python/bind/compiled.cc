@@ -72,6 +72,28 @@ class Tracing {
     }
     return out;
   }
+  static Tracing* current() { return g_current; }
+  // The parameters met so far with their values now.
+  std::vector<std::pair<nn::Parameter, Tensor>> values() const {
+    std::vector<std::pair<nn::Parameter, Tensor>> out;
+    for (const Read& r : reads_) out.emplace_back(r.param, r.param->value);
+    return out;
+  }
+  // Those whose value is another one than in `before` (a prefix of values()), with it; puts the
+  // values of `before` back.
+  std::vector<std::pair<nn::Parameter, Tensor>> take_back(
+      const std::vector<std::pair<nn::Parameter, Tensor>>& before) {
+    std::vector<std::pair<nn::Parameter, Tensor>> out;
+    for (size_t i = 0; i < reads_.size(); ++i) {
+      const Tensor& was = i < before.size() ? before[i].second : reads_[i].watched;
+      Tensor& now = reads_[i].param->value;
+      if (now.same(was)) continue;
+      out.emplace_back(reads_[i].param, now);
+      now = was;
+    }
+    return out;
+  }
+
   // What each parameter of the graph behind the inputs stands for.
   std::vector<Compiled::Extra> extras(size_t inputs) const {
     std::vector<Compiled::Extra> out;
@@ -81,6 +103,13 @@ class Tracing {
       out.push_back(it != known_.end() ? it->second : Compiled::Extra{.captured = primals[i]});
     }
     return out;
+  }
+
+  // A value that ops with effects pass on to each other, so that their order is one of data.
+  Tensor token() {
+    Tensor t = recorder.watch(Tensor::abstract(DType::kBool, {}), "token");
+    note({.captured = Tensor::scalar(DType::kBool, int64_t{0})});
+    return t;
   }
 
   runtime::Recorder recorder;
@@ -206,6 +235,26 @@ nb::list run(const std::shared_ptr<Compiled>& c, nb::handle inputs) {
   return to_list(std::span<const Tensor>(out).first(c->results));
 }
 
+// The values of parameters at one moment of a trace.
+class ParameterValues {
+ public:
+  ParameterValues() : tracing_(Tracing::current()) {
+    if (tracing_) values_ = tracing_->values();
+  }
+  // [(parameter, value)] of those assigned since; they get their values of that moment back.
+  nb::list take_back() {
+    nb::list out;
+    if (!tracing_ || tracing_ != Tracing::current()) return out;
+    for (auto& [param, value] : tracing_->take_back(values_))
+      out.append(nb::make_tuple(nb::steal(wrap(param)), nb::steal(wrap(value))));
+    return out;
+  }
+
+ private:
+  Tracing* tracing_;
+  std::vector<std::pair<nn::Parameter, Tensor>> values_;
+};
+
 }  // namespace
 
 void bind_compiled(nb::module_& m) {
@@ -217,6 +266,14 @@ void bind_compiled(nb::module_& m) {
       .def_prop_ro("plan", [](const std::shared_ptr<Compiled>& c) {
         return c->plan ? c->plan->str() : std::string();
       });
+  nb::class_<ParameterValues>(m, "ParameterValues")
+      .def(nb::init<>())
+      .def("take_back", &ParameterValues::take_back);
+  m.def("effect_token", [] {
+    if (!Tracing::current()) type_error("effect_token: no function is being compiled");
+    return nb::steal(wrap(Tracing::current()->token()));
+  });
+  m.def("tracing", [] { return Tracing::current() != nullptr; });
   m.def("trace", trace, nb::arg("fn"), nb::arg("inputs"), nb::arg("parameters"), nb::arg("name"),
         "Traces a function of a list of tensors.");
 }

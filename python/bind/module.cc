@@ -10,6 +10,7 @@ void bind_state(nb::module_& m);
 void bind_transforms(nb::module_& m);
 void bind_entry(nb::module_& m);
 void bind_compiled(nb::module_& m);
+void bind_control(nb::module_& m);
 void bind_nn(nb::module_& m);
 void bind_model_file(nb::module_& m);
 void bind_data(nb::module_& m);
@@ -38,6 +39,7 @@ NB_MODULE(_mycel, m) {
   bind_transforms(m);
   bind_entry(m);
   bind_compiled(m);
+  bind_control(m);
   bind_nn(m);
   bind_model_file(m);
   bind_data(m);

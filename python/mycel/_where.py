@@ -15,7 +15,20 @@ def user_frame():
     return frame
 
 
-def _short(path: str) -> str:
+def _innermost():
+    """The innermost place of the user's program: a frame, an activation of interpreted code, or
+    None."""
+    front = sys.modules.get("mycel.front.activation")
+    call = front.CALL_CODE if front is not None else None
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        if frame.f_code is call and "activation" in frame.f_locals:
+            return frame.f_locals["activation"]
+        frame = frame.f_back
+    return frame
+
+
+def short_path(path: str) -> str:
     """The path as a user would type it: relative when it lies below the working directory."""
     try:
         relative = os.path.relpath(path)
@@ -40,12 +53,16 @@ def _columns(frame, line: int):
 def locate() -> str:
     """`file:line in function`, the source line, and a caret under the expression; "" without a
     frame."""
-    frame = user_frame()
+    frame = _innermost()
     if frame is None:
         return ""
+    if not hasattr(frame, "f_code"):
+        from mycel.front.errors import locate as locate_interpreted
+
+        return locate_interpreted(frame)
     code, line = frame.f_code, frame.f_lineno
     name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
-    text = f"{_short(code.co_filename)}:{line}"
+    text = f"{short_path(code.co_filename)}:{line}"
     if name != "<module>":
         text += f" in {name}"
     raw = linecache.getline(code.co_filename, line, frame.f_globals).rstrip()

@@ -9,6 +9,7 @@
 #include "ir/core_ops.h"
 #include "ir/expansion.h"
 #include "runtime/control.h"
+#include "runtime/region.h"
 #include "runtime/trace.h"
 
 namespace mycel::runtime {
@@ -276,6 +277,13 @@ Tensors call_watched(const ir::Op& op, std::span<const Tensor> in, const ir::Att
   if (!top) {
     return watch_of(plain) == Watch::kAbstract ? infer_abstract(op, plain, full)
                                                : call(op, plain, full);
+  }
+  // An active region has no values underneath, and an op on operands of its surroundings belongs to
+  // the region all the same.
+  if (Recorder* region = active_region(); region && top->level->depth <= region->level()->depth) {
+    Tensors results = infer_abstract(op, plain, full);
+    region->record(op, plain, full, results);
+    return results;
   }
   Ref<Level> level = top->level;
   Tensors primals = primals_at(level, plain);

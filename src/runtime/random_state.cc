@@ -47,6 +47,20 @@ KeySource::KeySource(std::function<Tensor(uint64_t)> draw)
 }
 KeySource::~KeySource() { g_source = outer_; }
 
+Tensor KeySource::outer_key(uint64_t op_seed) {
+  KeySource* here = g_source;
+  g_source = outer_;
+  Tensor key;
+  try {
+    key = next_key(op_seed);
+  } catch (...) {
+    g_source = here;
+    throw;
+  }
+  g_source = here;
+  return key;
+}
+
 Tensor next_key(uint64_t op_seed) {
   if (g_source) return g_source->draw_(op_seed);
   RandomState now;

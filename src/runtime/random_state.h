@@ -32,6 +32,8 @@ class KeySource {
   explicit KeySource(std::function<Tensor(uint64_t op_seed)> draw);
   ~KeySource();
   KeySource(const KeySource&) = delete;
+  // The key that would be drawn without this source.
+  Tensor outer_key(uint64_t op_seed);
 
  private:
   friend Tensor next_key(uint64_t);

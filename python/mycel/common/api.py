@@ -11,6 +11,7 @@ import threading
 
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
+from mycel.front import compile_function, here, wrap
 from mycel.ops._transforms import flatten, unflatten
 
 _CACHE_LIMIT = 256  # signatures kept per function; the oldest goes first
@@ -111,8 +112,7 @@ class CompiledFunction:
             for t in tensors:
                 given.append(t if t.const_arg else next(source))
             args, kwargs = unflatten(key, iter(given))
-            out = []
-            found["result"] = flatten(self.fn(*args, **kwargs), out)
+            found["program"], out = compile_function(self.fn, args, kwargs)
             return out
 
         variable = [t for t in tensors if not t.const_arg]
@@ -125,11 +125,13 @@ class CompiledFunction:
 
     @entry
     def __call__(self, *args, **kwargs):
+        if here() is not None:
+            return wrap(self.fn)(*args, **kwargs)
         found, tensors, signature = self._entry_for(args, kwargs)
         if not found["compiled"].reusable:
             # It reads a tensor of a transform around it, which is another one next time.
             self._cache.pop(signature, None)
-        return unflatten(found["result"], iter(found["compiled"](tensors)))
+        return found["program"].finish(found["compiled"](tensors))
 
     @entry
     def graph(self, *args, **kwargs):

@@ -3,6 +3,8 @@ signature, also per state of the switches inside it (training, frozen parameters
 
 import threading
 
+from mycel.front import here
+
 _local = threading.local()
 _epoch = 0  # counts changes of any cell, so that an unchanged network is recognised without a walk
 
@@ -73,7 +75,7 @@ class _Body:
 
 def call(cell, args, kwargs):
     """The cell's result through its compiled form."""
-    if inside():
+    if inside() or here() is not None:
         return cell._run(*args, **kwargs)
     return _compiled(cell)(*args, **kwargs)
 

@@ -4,6 +4,7 @@ import itertools
 
 from mycel import _mycel
 from mycel._mycel import Tensor
+from mycel.front import construct_of, wrap
 from mycel.ops._transforms import flatten, unflatten
 
 _numbers = itertools.count()
@@ -73,22 +74,23 @@ def run(cell, args, kwargs):
         args = cast_floats(args, cell._float_type)
     identity = f"{cell.cls_name}({id(cell)})"
     for hook in list(cell._forward_pre_hooks.values()):
-        changed = hook(identity, args)
+        changed = wrap(hook)(identity, args)
         if changed is not None:
             args = changed if isinstance(changed, tuple) else (changed,)
     output = _with_gradient(cell, identity, args, kwargs)
     for hook in list(cell._forward_hooks.values()):
-        changed = hook(identity, args, output)
+        changed = wrap(hook)(identity, args, output)
         if changed is not None:
             output = changed
     return output
 
 
 def _with_gradient(cell, identity, args, kwargs):
-    body = lambda *inputs: cell.construct(*inputs, **kwargs)
+    construct = construct_of(cell)
+    body = lambda *inputs: construct(*inputs, **kwargs)
     bprop = getattr(cell, "bprop", None)
     if bprop is not None:
-        body = _custom(body, bprop)
+        body = _custom(body, wrap(bprop))
     elif cell._recomputes:
         body = _recomputed(cell, body)
     if cell._backward_hooks:
@@ -207,7 +209,7 @@ def _hooked(cell, identity, body):
             grads = flat[2 * len(tensors) :]
             seen = tuple(arriving.get("grads", ()))
             for hook in list(cell._backward_hooks.values()):
-                changed = hook(identity, seen, tuple(grads))
+                changed = wrap(hook)(identity, seen, tuple(grads))
                 if changed is not None:
                     grads = list(changed) if isinstance(changed, (tuple, list)) else [changed]
             return list(grads)

@@ -4,6 +4,7 @@ from mycel import _mycel
 from mycel._mycel import Tensor, entry
 from mycel.common import dtype as mstype
 from mycel.common.parameter import Parameter, ParameterTuple
+from mycel.front import construct_of
 from mycel.nn import _compile, _hooks
 
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -365,7 +366,7 @@ class Cell:
         try:
             if self._special:
                 return _hooks.run(self, args, kwargs)
-            return self.construct(*args, **kwargs)
+            return construct_of(self)(*args, **kwargs)
         except Exception as error:
             _hooks.note_path(error, self)
             raise

@@ -35,6 +35,13 @@ def unflatten(key, tensors):
     return kind(*items) if hasattr(kind, "_fields") else kind(items)
 
 
+def interpreted(fn):
+    """A user's function as it must run now: interpreted while a function is being compiled."""
+    from mycel import front
+
+    return front.wrap(fn) if front.here() is not None else fn
+
+
 def _name_of(fn):
     return getattr(fn, "__qualname__", None) or type(fn).__name__
 
@@ -67,7 +74,7 @@ class Differentiated:
         source = iter(tensors)
         args = [unflatten(key, source) for key in self.arg_keys]
         kwargs = unflatten(self.kwargs_key, source)
-        result = self.fn(*args, **kwargs)
+        result = interpreted(self.fn)(*args, **kwargs)
         out = []
         self.result_key = flatten(result, out)
         if not out:

@@ -4,7 +4,7 @@ import functools
 
 from mycel._mycel import Tensor, entry
 from mycel.common import dtype as mstype
-from mycel.ops._transforms import GradOperation
+from mycel.ops._transforms import GradOperation, interpreted
 
 _TYPE_NAMES = {
     "Tensor": lambda v: isinstance(v, Tensor),
@@ -89,7 +89,7 @@ class MultitypeFuncGraph:
     def __call__(self, *args):
         for names, fn in self.entries:
             if len(names) == len(args) and all(_TYPE_NAMES[n](a) for n, a in zip(names, args)):
-                return fn(*args)
+                return interpreted(fn)(*args)
         given = ", ".join(type(a).__name__ for a in args)
         known = "; ".join(f"({', '.join(names)})" for names, _ in self.entries)
         where = getattr(self, "doc_url", "")
@@ -120,7 +120,7 @@ class HyperMap:
         op, args = (self.ops, args) if self.ops is not None else (args[0], args[1:])
         if not args:
             raise TypeError("HyperMap: no sequence given")
-        return self._map(op, args)
+        return self._map(interpreted(op), args)
 
     def _map(self, op, args):
         first = args[0]

@@ -1,0 +1,294 @@
+"""Python constructs that are evaluated while compiling."""
+
+import functools
+from collections import namedtuple
+
+import mycel as ms
+import numpy as np
+import pytest
+from modes import check, plain, same
+from mycel import Tensor, nn, ops
+
+V = np.array([1.0, 2.0, 4.0, 5.0], np.float32)
+Pair = namedtuple("Pair", "first second")
+
+
+class Record:
+    def __init__(self, x, k=2):
+        self.x, self.k = x, k
+
+    @property
+    def scaled(self):
+        if self.x.sum() > 0:
+            return self.x * self.k
+        return self.x
+
+    def __call__(self, y):
+        return self.x + y
+
+
+def test_comprehensions_and_generators():
+    def f(x):
+        a = [x[i] * j for i in range(2) for j in (1, 2) if j > 0]
+        b = {k: x * v for k, v in zip("ab", (1, 2))}
+        c = sum(x[i] for i in range(4))
+        d = any(x[i] > 4 for i in range(4))
+        return a, b, c, d, len({n % 2 for n in range(5)})
+
+    check(f, ((V,), ([1, 2, 2, 4], {"a": V, "b": V * 2}, 12, True, 2)))
+
+
+def test_nested_functions_closures_nonlocal_lambda():
+    def f(x):
+        count = 0
+
+        def add(y, scale=2, *more, bias=0, **rest):
+            nonlocal count
+            count = count + 1
+            return y * scale + bias + len(more) + len(rest)
+
+        g = lambda v, f=add: f(v, 3, 7, bias=1, extra=0)
+        return g(x), add(x), count
+
+    check(f, ((V,), (V * 3 + 3, V * 2, 2)))
+
+
+def test_nonlocal_in_a_branch():
+    def f(x):
+        total = x * 0
+
+        def add(v):
+            nonlocal total
+            total = total + v
+
+        if x.sum() > 0:
+            add(x)
+        add(x)
+        return total
+
+    check(f, ((V,), V * 2), ((-V,), -V))
+
+
+def test_unpacking_slices_assignment():
+    def f(x):
+        a, *b, c = x[0], x[1], x[2], x[3]
+        y = x * 1
+        y[1:3] = 0
+        y[..., -1] += 5
+        z = x.reshape((2, 2)) * 1
+        z[z > 3] = -1
+        z[0, None, :1] = 9
+        return a, b, c, y, z
+
+    check(f, ((V,), (1, [2, 4], 5, [1, 0, 0, 10], [[9, 2], [-1, -1]])))
+
+
+def test_lists_dicts_and_attributes_changed_in_branches():
+    def f(x):
+        items, table, r = [x, x], {"a": 1}, Record(x)
+        if x.sum() > 0:
+            items[0] = x * 2
+            table["a"] = 5
+            r.k = 7
+            x[0] = 100.0
+        items.append(x)
+        return items, table["a"], r.scaled
+
+    big = np.array([100, 2, 4, 5], np.float32)
+    check(f, ((-V,), ([-V, -V, -V], 1, -V)))
+    got = plain(ms.jit(f)(Tensor(V)))
+    same(got[1], 5)
+    same(got[0][2], big)
+
+
+def test_records_named_tuples_strings():
+    def f(x, how):
+        p, how_named = Pair(x, 3), "first"
+        first, second = p
+        assert isinstance(p, tuple) and hasattr(p, "first") and not hasattr(p, "third")
+        y = Record(x)(p.second) if how == "call" and how != "no" else None
+        if y is None:
+            y = getattr(p, how_named)
+        return y, f"{how}:{second:02d}", len(x), first.shape[0]
+
+    check(f, ((V, "call"), (V + 3, "call:03", 4, 4)), ((V, "x"), (V, "x:03", 4, 4)))
+
+
+def test_walrus_augmented_del_is():
+    def f(x):
+        if (n := len(x)) > 2:
+            n *= 10
+        d = {"a": 1, "b": 2}
+        del d["a"]
+        s = None
+        s = x if s is None else s
+        return n, list(d), s @ s
+
+    check(f, ((V,), (40, ["b"], float(V @ V))))
+
+
+def test_map_filter_zip_enumerate_reversed_sorted_partial_reduce():
+    def f(x):
+        a = list(map(lambda i: x[i], [0, 1]))
+        b = list(filter(lambda n: n > 1, [1, 2, 3]))
+        c = [i * v for i, v in enumerate(reversed([x[0], x[1]]))]
+        d = functools.reduce(lambda p, q: p + q, [x[0], x[1], x[2]])
+        e = functools.partial(lambda k, y: y * k, 3)(x)
+        g = sorted([3, 1, 2], key=lambda n: -n)
+        return a, b, c, d, e, g, max(x[0], x[1]), min(x[0], x[1])
+
+    check(f, ((V,), ([1, 2], [2, 3], [0, 1], 7, V * 3, [3, 2, 1], 2, 1)))
+
+
+def test_user_functions_inside_mycel_functions():
+    def f(x):
+        def loss(y):
+            if y.sum() > 0:
+                return (y * y).sum()
+            return y.sum()
+
+        square = ops.HyperMap()(lambda a: a * a if a.sum() > 0 else a, (x, -x))
+        return ms.grad(loss)(x), square
+
+    check(f, ((V,), (2 * V, (V * V, -V))), ((-V,), (np.ones(4), (-V, V * V))))
+
+
+def test_cells_lists_super_and_calls_between():
+    class Base(nn.Cell):
+        def __init__(self, k):
+            super().__init__()
+            self.k = k
+
+        def construct(self, x):
+            if x.sum() > 0:
+                return x * self.k
+            return x - self.k
+
+    class Child(Base):
+        def construct(self, x):
+            return super().construct(x) + 1
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.blocks = nn.CellList([Base(2), Child(3)])
+            self.seq = nn.SequentialCell(Base(1), Child(1))
+
+        def construct(self, x):
+            for block in self.blocks:
+                x = block(x)
+            return self.seq(x)
+
+    before = ms.get_context("mode")
+    try:
+        for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+            ms.set_context(mode=mode)
+            net = Net()
+            same(plain(net(Tensor(V))), V * 6 + 2)
+            same(plain(net(Tensor(-V))), -V - 2 - 3 + 1 - 1 - 1 + 1)
+    finally:
+        ms.set_context(mode=before)
+
+
+def test_functions_chosen_by_a_tensor():
+    def f(x, i):
+        return (lambda v: v + 1, lambda v: v * 10)[i](x)
+
+    g = ms.jit(f)
+    same(plain(g(Tensor(V), Tensor(0))), V + 1)
+    same(plain(g(Tensor(V), Tensor(1))), V * 10)
+
+
+def test_equal_signatures_compile_once():
+    runs = []
+
+    @ms.jit
+    def f(x, k, names):
+        runs.append(k)
+        return x * k if names["a"] else x
+
+    for _ in range(3):
+        f(Tensor(V), 2, {"a": True})
+    f(Tensor(V[:2]), 2, {"a": True})
+    f(Tensor(V), 3, {"a": True})
+    assert f.signatures == 3 and len(runs) == 3
+
+
+def _with_try(x):
+    try:
+        return x
+    except ValueError:
+        return x
+
+
+def _with_with(x):
+    with open(x):
+        return x
+
+
+def _with_yield(x):
+    yield x
+
+
+def _with_int(x):
+    return int(x[0])
+
+
+def _with_array(x):
+    return x.asnumpy()
+
+
+def _with_class(x):
+    class A:
+        pass
+
+    return x
+
+
+@pytest.mark.parametrize(
+    ("fn", "text", "line"),
+    [
+        (_with_try, "try/except cannot be compiled", "try:"),
+        (_with_with, "with cannot be compiled", "with open(x):"),
+        (_with_yield, "yield cannot be compiled", "_with_yield"),
+        (_with_int, "is not known while a graph is being compiled", "return int(x[0])"),
+        (_with_array, "is not known while a graph is being compiled", "return x.asnumpy()"),
+        (_with_class, "a class inside a function cannot be compiled", "class A:"),
+    ],
+)
+def test_refused_with_line_and_advice(fn, text, line):
+    with pytest.raises((NotImplementedError, ValueError)) as e:
+        ms.jit(fn)(Tensor(V))
+    message = str(e.value)
+    assert text in message and line in message and "test_constructs.py" in message
+
+
+def test_errors_of_plain_python_show_the_line():
+    def f(x):
+        table = {"a": x}
+        return table["b"]
+
+    with pytest.raises(KeyError) as e:
+        ms.jit(f)(Tensor(V))
+    assert e.traceback[-1].name == "f"
+    assert 'table["b"]' in str(e.traceback[-1].statement)
+
+
+def test_attribute_read_and_assigned_is_refused():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.count = 0
+
+        def construct(self, x):
+            self.count = self.count + 1
+            return x
+
+    with pytest.raises(TypeError, match="Make it a Parameter"):
+        ms.jit(Net())(Tensor(V))
+
+
+def test_without_source_text_it_is_traced():
+    space = {}
+    exec("def f(x):\n    return x * 2", space)
+    same(plain(ms.jit(space["f"])(Tensor(V))), V * 2)
