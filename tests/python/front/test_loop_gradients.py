@@ -29,7 +29,7 @@ def test_while_to_the_second_order(n):
     second = ms.jit(ms.grad(ms.grad(iterate)))
     x, count = Tensor(0.5, ms.float64), Tensor(n, ms.int32)
     s, d, e = recurrence(0.5, n)
-    # Rounding only: both sides do the same float64 operations, sin and cos may differ in the last bit.
+    # Rounding only: the same float64 operations; sin and cos may differ in the last bit.
     np.testing.assert_allclose(ms.jit(iterate)(x, count).asnumpy(), s, rtol=1e-12)
     np.testing.assert_allclose(first(x, count).asnumpy(), d, rtol=1e-12)
     np.testing.assert_allclose(second(x, count).asnumpy(), e, rtol=1e-10, atol=1e-12)
