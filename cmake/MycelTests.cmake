@@ -3,8 +3,7 @@
 find_package(GTest REQUIRED)
 enable_testing()
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_test.cc
-     ${PROJECT_SOURCE_DIR}/tests/cpp/*.cc ${PROJECT_SOURCE_DIR}/tests/fuzz/mutated_*.cc
-     ${PROJECT_SOURCE_DIR}/suites/*_test.cc)
+     ${PROJECT_SOURCE_DIR}/tests/cpp/*.cc ${PROJECT_SOURCE_DIR}/suites/*_test.cc)
 if(NOT MYCEL_SANITIZE)  # a program without the sanitizer's run-time cannot load the library
   add_test(NAME install COMMAND ${PROJECT_SOURCE_DIR}/tests/install/run build ${PROJECT_BINARY_DIR})
   set_tests_properties(install PROPERTIES LABELS ci)
@@ -12,7 +11,6 @@ endif()
 if(NOT test_sources)
   return()
 endif()
-include_directories(${PROJECT_SOURCE_DIR}/tests/fuzz)
 mycel_program(mycel_tests SOURCES ${test_sources} LINK GTest::gtest GTest::gtest_main ${MYCEL_SUITES})
 # Test data is found from the source tree, wherever the program is started. A header and no -D, so
 # that checkouts in different places share the compiler cache.
@@ -22,7 +20,8 @@ file(CONFIGURE OUTPUT ${MYCEL_GENERATED_DIR}/test_paths.h
 # Damaged model files in any number: the readers and the type rules, without kernels.
 add_executable(mycel_graph_file_fuzz EXCLUDE_FROM_ALL
   ${PROJECT_SOURCE_DIR}/tests/fuzz/graph_file_fuzz.cc
-  ${PROJECT_SOURCE_DIR}/tests/fuzz/mutated_graph_files.cc ${definition_objects})
+  ${PROJECT_SOURCE_DIR}/tests/cpp/mutated_graph_files.cc ${definition_objects})
+target_include_directories(mycel_graph_file_fuzz PRIVATE ${PROJECT_SOURCE_DIR}/tests/cpp)
 target_link_libraries(mycel_graph_file_fuzz PRIVATE mycel_flags mycel_dependencies)
 
 set(smoke "-Ci*.*:*/Ci*.*:Slow*.*:*/Slow*.*")

@@ -16,6 +16,7 @@ namespace {
 namespace fb = flatbuffers;
 
 constexpr int kMaxDepth = 64;  // of regions inside regions
+constexpr int64_t kMaxDim = int64_t{1} << 40;
 
 template <typename... A>
 [[noreturn]] void damaged(fmt::format_string<A...> f, A&&... a) {
@@ -110,6 +111,10 @@ class Decoder {
   Type type(const file::Type& t) const {
     std::vector<int64_t> dims;
     if (t.dims()) dims = numbers(*t.dims());
+    // Nothing has such dims, and type rules may count on their sums.
+    for (int64_t n : dims) {
+      if (n > kMaxDim) damaged("a dim of {}", n);
+    }
     return {dtype(t.dtype()), Shape(dims), t.stack() ? Type::Kind::kStack : Type::Kind::kTensor};
   }
 

@@ -4,7 +4,9 @@
 
 namespace mycel::passes {
 
-GraphOut expand_composites(const ir::Graph& g) {
+namespace {
+
+GraphOut expand_level(const ir::Graph& g) {
   bool any = false;
   for (const ir::Node& n : g.nodes()) any |= n.op && n.op->def.composite();
   Rewrite r(g);
@@ -18,7 +20,11 @@ GraphOut expand_composites(const ir::Graph& g) {
     for (size_t i = before; i < r.out().size(); ++i) r.out().nodes()[i].loc = n.loc;
   }
   GraphOut done = r.finish();
-  return any ? expand_composites(*done) : done;  // an expansion may itself use composites
+  return any ? expand_level(*done) : done;  // an expansion may itself use composites
 }
+
+}  // namespace
+
+GraphOut expand_composites(const ir::Graph& g) { return at_every_level(g, expand_level); }
 
 }  // namespace mycel::passes

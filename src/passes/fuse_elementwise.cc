@@ -14,6 +14,13 @@ bool elementwise(const ir::Node& n) {
   return n.op && n.op->def.scalar.set() && !n.op->def.loops && n.types[0].shape.known();
 }
 
+// A cast that the program wrote to lose digits: inside a kernel a 16-bit float keeps those of
+// float32, so it is the last of its group, whose value is stored.
+bool rounds(const ir::Node& n) {
+  return n.op == ir::core_ops().cast && size_of(n.types[0].dtype) == 2 &&
+         is_float(n.types[0].dtype) && size_of(n.inputs[0].dtype()) > 2;
+}
+
 // Grows groups from the last node backwards. A producer joins the group of its consumers when every
 // use of it is in that group or is a result of the graph: nothing outside can then wait for it, so
 // that the group can run as one where its last member stood.
@@ -49,6 +56,7 @@ class Grouping {
     for (uint32_t use : uses_[n.id]) {
       if (group_[use] != target) target = -1;
     }
+    if (rounds(n)) target = -1;
     if (target >= 0) {
       const ir::Node& root = g_.nodes()[members_[target][0]];
       if (!(root.types[0].shape == n.types[0].shape) || members_[target].size() >= kMaxGroup)
@@ -74,7 +82,9 @@ struct Body {
   std::vector<ir::Value> reads, gives;
 };
 
-Body make_body(const ir::Graph& g, const std::vector<const ir::Node*>& members) {
+// `is_result`: by node id, whether a value of the node is a result of the graph.
+Body make_body(const ir::Graph& g, const std::vector<bool>& is_result,
+               const std::vector<const ir::Node*>& members) {
   Body b{std::make_shared<ir::Graph>("fused"), {}, {}};
   std::map<std::pair<uint32_t, uint32_t>, ir::Value> inside;
   for (const ir::Node* n : members) {
@@ -94,10 +104,12 @@ Body make_body(const ir::Graph& g, const std::vector<const ir::Node*>& members) 
     for (uint32_t j = 0; j < n->types.size(); ++j) inside[{n->id, j}] = copy->out(j);
   }
   auto leaves = [&](const ir::Value& v) {
+    if (v.node == members.back()) return true;
+    if (!is_result[v.node->id]) return false;
     for (const ir::Value& r : g.results()) {
       if (r.same(v)) return true;
     }
-    return v.node == members.back();
+    return false;
   };
   std::vector<ir::Value> results;
   for (const ir::Node* n : members) {
@@ -112,16 +124,15 @@ Body make_body(const ir::Graph& g, const std::vector<const ir::Node*>& members) 
   return b;
 }
 
-}  // namespace
-
-GraphOut fuse_elementwise(const ir::Graph& g) {
+GraphOut fuse_level(const ir::Graph& g) {
   auto groups = Grouping(g).groups();
   std::vector<bool> grouped(g.size(), false);
   for (auto& [last, members] : groups) {
     for (const ir::Node* n : members) grouped[n->id] = true;
   }
+  std::vector<bool> is_result(g.size(), false);
+  for (const ir::Value& v : g.results()) is_result[v.node->id] = true;
   Rewrite r(g);
-  std::map<uint32_t, std::vector<ir::Value>> values;  // by member
   for (const ir::Node& n : g.nodes()) {
     if (!grouped[n.id]) {
       r.copy(n);
@@ -132,7 +143,7 @@ GraphOut fuse_elementwise(const ir::Graph& g) {
       r.drop(n);
       continue;
     }
-    Body b = make_body(g, it->second);
+    Body b = make_body(g, is_result, it->second);
     std::vector<ir::Value> in;
     ir::Types types;
     for (const ir::Value& v : b.reads) in.push_back(r.translate(v));
@@ -149,5 +160,9 @@ GraphOut fuse_elementwise(const ir::Graph& g) {
   }
   return r.finish();
 }
+
+}  // namespace
+
+GraphOut fuse_elementwise(const ir::Graph& g) { return at_every_level(g, fuse_level); }
 
 }  // namespace mycel::passes

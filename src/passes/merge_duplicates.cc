@@ -21,9 +21,7 @@ bool same(const ir::Node& a, const ir::Op& op, const std::vector<ir::Value>& in,
   return true;
 }
 
-}  // namespace
-
-GraphOut merge_duplicates(const ir::Graph& g) {
+GraphOut merge_level(const ir::Graph& g) {
   Rewrite r(g);
   std::unordered_multimap<size_t, ir::Node*> seen;
   for (const ir::Node& n : g.nodes()) {
@@ -45,5 +43,9 @@ GraphOut merge_duplicates(const ir::Graph& g) {
   }
   return r.finish();
 }
+
+}  // namespace
+
+GraphOut merge_duplicates(const ir::Graph& g) { return at_every_level(g, merge_level); }
 
 }  // namespace mycel::passes

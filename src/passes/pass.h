@@ -1,26 +1,45 @@
-// Passes: graph in, graph out. Each is a pure function and idempotent; pipeline.cc is the contents
-// page.
+// Passes: graph in, graph out, regions of control flow included. Each is a pure function and
+// idempotent; pipeline.cc is the contents page. Where a pass changes how a number is computed (pow
+// by 2, sums in another order), its line says so; all others keep every bit.
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "ir/graph.h"
 
 namespace mycel::passes {
 
 using GraphOut = std::shared_ptr<ir::Graph>;
+// Runs one op on constants, for fold_constants: kernels belong to a room above this one.
+using Evaluate = Tensors (*)(const ir::Op&, std::span<const Tensor>, const ir::Attrs&);
 
 // Replaces composite ops by what they are made of, until none is left.
 GraphOut expand_composites(const ir::Graph& g);
-// Drops nodes whose results nobody uses (side effects stay); parameters stay.
-GraphOut eliminate_dead_code(const ir::Graph& g);
+// Algebra by a table of patterns (simplify_arithmetic.cc, simplify_layout.cc): x * 1, reshape of
+// reshape, casts that cancel, slices of concatenations; pow by 2 becomes the more exact product.
+GraphOut simplify_algebra(const ir::Graph& g);
+// Computes small nodes whose operands are all constants; random ops and side effects stay.
+GraphOut fold_constants(const ir::Graph& g, Evaluate evaluate);
+// Puts the taken region in the place of a cond whose predicate is constant or whose branches are
+// alike, and drops loops that never begin.
+GraphOut inline_regions(const ir::Graph& g);
+// Moves what is the same in every turn of a while_loop before it.
+GraphOut hoist_loop_invariants(const ir::Graph& g);
 // Merges nodes of the same op, operands and attributes; random ops and side effects are left alone.
 GraphOut merge_duplicates(const ir::Graph& g);
+// Adds gradients before they are reshaped or transposed instead of after, so that the additions of
+// one sum become neighbours, which fuse_elementwise makes one kernel.
+GraphOut merge_gradient_sums(const ir::Graph& g);
+// Drops nodes whose results nobody uses (side effects stay; parameters of the graph stay), results
+// of branches, and values that a loop carries for nobody.
+GraphOut eliminate_dead_code(const ir::Graph& g);
 // Joins neighbouring elementwise ops of one shape into `fused` ops: one kernel, no memory between
 // them.
 GraphOut fuse_elementwise(const ir::Graph& g);
 
-// What compiling a graph does to it, in order. MYCEL_DUMP=dir writes the graph after every pass.
-GraphOut optimize(const ir::Graph& g);
+// What compiling a graph does to it, in order. MYCEL_DUMP=dir writes the graph after every pass;
+// with MYCEL_DEBUG=1 each result is verified (ir/verify.h). Without `evaluate` nothing is folded.
+GraphOut optimize(const ir::Graph& g, Evaluate evaluate = nullptr);
 
 }  // namespace mycel::passes

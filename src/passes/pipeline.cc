@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "ir/verify.h"
 #include "passes/pass.h"
 
 namespace mycel::passes {
@@ -15,9 +16,19 @@ struct Step {
   GraphOut (*run)(const ir::Graph&);
 };
 
-constexpr Step kSteps[] = {
-    {"expand_composites", expand_composites},     {"merge_duplicates", merge_duplicates},
-    {"eliminate_dead_code", eliminate_dead_code}, {"fuse_elementwise", fuse_elementwise},
+constexpr Step kFirst[] = {
+    {"expand_composites", expand_composites},
+    {"simplify_algebra", simplify_algebra},
+};
+// Between them: fold_constants, where there is something to evaluate with.
+constexpr Step kThen[] = {
+    {"inline_regions", inline_regions},
+    {"simplify_algebra", simplify_algebra},
+    {"hoist_loop_invariants", hoist_loop_invariants},
+    {"merge_duplicates", merge_duplicates},
+    {"merge_gradient_sums", merge_gradient_sums},
+    {"eliminate_dead_code", eliminate_dead_code},
+    {"fuse_elementwise", fuse_elementwise},
     {"eliminate_dead_code", eliminate_dead_code},
 };
 
@@ -34,14 +45,19 @@ void dump(const ir::Graph& g, int number, const char* pass) {
 
 }  // namespace
 
-GraphOut optimize(const ir::Graph& g) {
+GraphOut optimize(const ir::Graph& g, Evaluate evaluate) {
   dump(g, 0, "input");
+  ir::verify_after("tracing", g);
   GraphOut now;
   int number = 1;
-  for (const Step& s : kSteps) {
-    now = s.run(now ? *now : g);
-    dump(*now, number++, s.name);
-  }
+  auto done = [&](const char* name, GraphOut result) {
+    now = std::move(result);
+    ir::verify_after(name, *now);
+    dump(*now, number++, name);
+  };
+  for (const Step& s : kFirst) done(s.name, s.run(now ? *now : g));
+  if (evaluate) done("fold_constants", fold_constants(*now, evaluate));
+  for (const Step& s : kThen) done(s.name, s.run(*now));
   return now;
 }
 

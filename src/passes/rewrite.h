@@ -2,6 +2,7 @@
 // replaced or dropped; values are translated on the way.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "base/error.h"
@@ -27,6 +28,12 @@ class Rewrite {
     for (const ir::Value& v : n.inputs) in.push_back(translate(v));
     return in;
   }
+  // `n` with other attributes.
+  ir::Node* copy(const ir::Node& n, ir::Attrs attrs) {
+    ir::Node* to = out_->add_typed(*n.op, operands(n), std::move(attrs), n.types, n.loc);
+    replace(n, to);
+    return to;
+  }
   ir::Node* copy(const ir::Node& n) {
     ir::Node* to = n.is_param() ? out_->add_param(n.types[0], n.name).node
                                 : out_->add_typed(*n.op, operands(n), n.attrs, n.types, n.loc);
@@ -43,6 +50,10 @@ class Rewrite {
   std::shared_ptr<ir::Graph> finish() {
     std::vector<ir::Value> results;
     for (const ir::Value& v : g_.results()) results.push_back(translate(v));
+    return finish_with(std::move(results));
+  }
+  // With other results, values of the new graph.
+  std::shared_ptr<ir::Graph> finish_with(std::vector<ir::Value> results) {
     out_->set_results(std::move(results));
     return out_;
   }
@@ -52,5 +63,16 @@ class Rewrite {
   std::shared_ptr<ir::Graph> out_;
   std::vector<std::vector<ir::Value>> map_;  // by node id, then result
 };
+
+using Pass = std::function<std::shared_ptr<ir::Graph>(const ir::Graph&)>;
+
+// Whether a node has regions that passes may look into: the body of a fused op is one kernel and is
+// left as it is.
+bool has_regions(const ir::Node& n);
+// A graph whose regions, at any depth, have gone through `pass`; a region that the pass leaves as
+// it was stays the same object. `g` itself is not passed. Null when nothing changed.
+std::shared_ptr<ir::Graph> rewrite_regions(const ir::Graph& g, const Pass& pass);
+// pass(g) after rewrite_regions: how a pass of one level becomes a pass of all.
+std::shared_ptr<ir::Graph> at_every_level(const ir::Graph& g, const Pass& pass);
 
 }  // namespace mycel::passes

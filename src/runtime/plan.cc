@@ -18,11 +18,19 @@ namespace mycel::runtime {
 using ir::Node;
 using ir::Value;
 
+namespace {
+
+Tensors evaluate(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs) {
+  return call(op, in, attrs);
+}
+
+}  // namespace
+
 class PlanBuilder {
  public:
   PlanBuilder(const ir::Graph& g, const PlanOptions& options)
       : plan_(std::make_shared<Plan>()), options_(options) {
-    plan_->graph_ = passes::optimize(g);
+    plan_->graph_ = passes::optimize(g, evaluate);
   }
 
   std::shared_ptr<const Plan> build() {

@@ -4,6 +4,11 @@
 
 namespace mycel::ops {
 
+namespace {
+// Far above any use, far below what overflows.
+constexpr int64_t kMaxStep = int64_t{1} << 20;
+}  // namespace
+
 ConvSteps steps_of(const ir::AttrsView& attrs) {
   return {attrs.ints("stride"),  attrs.ints("dilation"),  attrs.string("pad_mode"),
           attrs.ints("padding"), attrs.integer("groups"), attrs.string("layout") == "channel_last"};
@@ -37,6 +42,8 @@ void check_steps(const ir::TypeRuleCtx& c, const ConvSteps& s, int rank) {
     if (static_cast<int>(v.size()) != rank || *std::min_element(v.begin(), v.end()) < 1) {
       c.fail("'{}' must be {} numbers of at least 1, got {}", name, rank, c.attrs[name].str());
     }
+    if (*std::max_element(v.begin(), v.end()) > kMaxStep)
+      c.fail("'{}' must not be above {}, got {}", name, kMaxStep, c.attrs[name].str());
   };
   at_least_one("stride", s.stride);
   at_least_one("dilation", s.dilation);
@@ -49,6 +56,8 @@ void check_steps(const ir::TypeRuleCtx& c, const ConvSteps& s, int rank) {
   }
   if (*std::min_element(s.padding.begin(), s.padding.end()) < 0)
     c.fail("'padding' must not be negative");
+  if (*std::max_element(s.padding.begin(), s.padding.end()) > kMaxStep)
+    c.fail("'padding' must not be above {}, got {}", kMaxStep, c.attrs["padding"].str());
   if (s.pad_mode != "pad" && !zero) {
     c.fail("'padding' must be 0 unless pad_mode is 'pad', got {} with pad_mode '{}'",
            c.attrs["padding"].str(), s.pad_mode);
