@@ -83,7 +83,7 @@ class Tracing {
     return out;
   }
 
-  runtime::Recorder recorder;
+  runtime::Recorder recorder{"main", true};
 
  private:
   struct Read {
