@@ -112,7 +112,7 @@ class Tracing {
     return t;
   }
 
-  runtime::Recorder recorder;
+  runtime::Recorder recorder{"main", true};
 
  private:
   struct Read {

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "ir/activity.h"
 #include "ir/adjoint.h"
 #include "ir/core_ops.h"
 #include "ir/function.h"
@@ -19,7 +20,7 @@ using ir::Node;
 using ir::Type;
 using ir::Value;
 
-bool differentiable(const Type& t) { return is_float(t.dtype) || is_complex(t.dtype); }
+using ir::differentiable;
 
 class Builder;
 

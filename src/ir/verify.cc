@@ -33,6 +33,8 @@ bool fits(const AttrSpec& spec, const Attr& a) {
       return a.is<Tensor>() && a.tensor();
     case AttrKind::kCallback:
       return a.is<CallbackPtr>() && a.callback();
+    case AttrKind::kFunction:
+      return a.is<FunctionPtr>() && a.function();
     case AttrKind::kInts:
       return a.is<Attr::Ints>();
     case AttrKind::kFloats:

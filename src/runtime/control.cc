@@ -115,7 +115,7 @@ struct Region {
 };
 
 Region trace_region(const Fn& f, std::span<const Tensor> operands, const char* name) {
-  Recorder r(name);
+  Recorder r(name, true);
   Tensors params;
   for (const Tensor& t : operands) params.push_back(r.watch(ir::abstract_of(ir::type_of(t))));
   std::vector<ir::Value> results;

@@ -88,7 +88,7 @@ class Borrowed {
 Trace Jit::Impl::trace(std::span<const Tensor> args, const std::vector<Tensor*>& vars) {
   Compiling guard;
   Trace t;
-  Recorder r(name);
+  Recorder r(name, true);
   Tensors params;
   for (const Tensor& a : args) params.push_back(r.watch(Tensor::abstract(a.dtype(), a.shape())));
   t.arguments = args.size();

@@ -226,6 +226,65 @@ TEST(Loop, MatricesAgainstFiniteDifferences) {
   }
 }
 
+// Forward over reverse and reverse over forward, through loops and branches.
+double directional(const Fn& f, double at) {
+  Tensor x = f64(at), one = f64(1);
+  return jvp(f, {&x, 1}, {&one, 1}).tangents[0].item();
+}
+Fn forward(const Fn& f) {
+  return [f](std::span<const Tensor> x) {
+    Tensor one = f64(1);
+    return jvp(f, x, {&one, 1}).tangents;
+  };
+}
+Fn reverse(const Fn& f) {
+  return [f](std::span<const Tensor> x) { return value_and_grad(f, x).inputs; };
+}
+
+TEST(Forward, ThroughLoopsAndBranches) {
+  Fn power = as_fn([](const Tensor& x) { return power_above(x, 10); });
+  Fn nested = as_fn([](const Tensor& x) {
+    Tensors start{x};
+    return fori_loop(
+        0, 3,
+        [&](const Tensor& i, std::span<const Tensor> c) {
+          Tensor odd = run1("equal", {run1("floor_mod", {i, i32(2)}), i32(1)});
+          return cond(
+              odd, [&](std::span<const Tensor> v) { return Tensors{power_above(v[0], 1e-9)}; },
+              [&](std::span<const Tensor> v) { return Tensors{mul(sin(v[0]), x)}; }, c);
+        },
+        start)[0];
+  });
+  double x = 1.5;
+  EXPECT_NEAR(directional(power, x), 6 * std::pow(x, 5), 1e-10);
+  EXPECT_NEAR(directional(reverse(power), x), 30 * std::pow(x, 4), 1e-9);
+  EXPECT_NEAR(directional(forward(power), x), 30 * std::pow(x, 4), 1e-9);
+  EXPECT_NEAR(nth_derivative(forward(power), 1, x), 30 * std::pow(x, 4), 1e-9);
+  EXPECT_NEAR(nth_derivative(forward(reverse(power)), 1, x), 120 * std::pow(x, 3), 1e-8);
+  for (const Fn& f : {power, nested}) {
+    for (bool compiled : {false, true}) {
+      Jit jit(f, "f");
+      Fn g = compiled ? Fn([&](std::span<const Tensor> v) { return jit(v); }) : f;
+      EXPECT_NEAR(directional(g, x), nth_derivative(f, 1, x), 1e-10);
+      EXPECT_NEAR(directional(forward(g), x), nth_derivative(f, 2, x), 1e-9);
+      EXPECT_NEAR(nth_derivative(forward(g), 1, x), nth_derivative(f, 2, x), 1e-9);
+      EXPECT_NEAR(directional(reverse(g), x), nth_derivative(f, 2, x), 1e-9);
+      Jit whole(forward(g), "jvp");
+      Tensor at = f64(x);
+      EXPECT_NEAR(whole({&at, 1})[0].item(), nth_derivative(f, 1, x), 1e-10);
+    }
+  }
+}
+
+TEST(Forward, IntegersHaveZeroTangents) {
+  Fn f = [](std::span<const Tensor> x) { return Tensors{mul(x[0], x[0]), add(x[1], i32(1))}; };
+  Tensors x{f64(3), i32(4)}, t{f64(2), i32(0)};
+  Pushforward p = jvp(f, x, t);
+  EXPECT_DOUBLE_EQ(p.tangents[0].item(), 12);
+  EXPECT_EQ(p.values[1].item(), 5);
+  EXPECT_EQ(p.tangents[1].item(), 0);
+}
+
 TEST(Loop, AMillionIterationsDifferentiate) {
   // x' = x - h sin x, a million times: memory is a few numbers per iteration.
   Fn f = [](std::span<const Tensor> x) {

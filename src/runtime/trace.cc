@@ -8,7 +8,8 @@ namespace {
 thread_local int g_depth = 0;
 }
 
-Recorder::Recorder(std::string name) : graph_(std::make_shared<ir::Graph>(std::move(name))) {
+Recorder::Recorder(std::string name, bool closed)
+    : graph_(std::make_shared<ir::Graph>(std::move(name))), closed_(closed) {
   level_ = make_ref<Level>();
   level_->recorder = this;
   level_->depth = ++g_depth;
@@ -101,6 +102,10 @@ Tensors primals_at(const Ref<Level>& level, const Tensors& tensors) {
   Tensors out = tensors;
   for (Tensor& t : out) {
     if (!t || !t.trace()) continue;
+    if (level->recorder && level->recorder->closed()) {
+      t = ir::abstract_of(ir::type_of(t));
+      continue;
+    }
     auto* trace = static_cast<Traced*>(t.trace().get());
     if (trace->level == level) t = Tensor(trace->primal);
   }

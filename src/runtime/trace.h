@@ -30,7 +30,9 @@ class Traced final : public Trace {
 
 class Recorder {
  public:
-  explicit Recorder(std::string name = "main");
+  // closed: the graph is a region or function of its own. Ops on its values are not seen by outer
+  // recorders, even where an operand comes from one of those.
+  explicit Recorder(std::string name = "main", bool closed = false);
   ~Recorder();
   Recorder(const Recorder&) = delete;
 
@@ -46,6 +48,7 @@ class Recorder {
   // Stops recording; traced tensors become as good as their primals.
   void close();
 
+  bool closed() const { return closed_; }
   ir::Graph& graph() { return *graph_; }
   std::shared_ptr<ir::Graph> graph_ptr() { return graph_; }
   const Ref<Level>& level() const { return level_; }
@@ -56,6 +59,7 @@ class Recorder {
 
  private:
   std::shared_ptr<ir::Graph> graph_;
+  const bool closed_;
   Ref<Level> level_;
   std::vector<uint32_t> first_primal_;  // by node id
   Tensors primals_;
@@ -69,7 +73,8 @@ Traced* live_trace(Tensor& t);
 // The innermost live trace among the tensors, null when there is none; closed traces are looked
 // through in place.
 Traced* innermost_trace(Tensors& tensors);
-// The tensors with those of `level` replaced by their primals.
+// The tensors with those of `level` replaced by their primals; for a closed recorder, every traced
+// one by its type.
 Tensors primals_at(const Ref<Level>& level, const Tensors& tensors);
 // Looks through all traces: the tensor with the values. May be abstract.
 Tensor primal(const Tensor& t);

@@ -1,7 +1,9 @@
 #include "runtime/transforms.h"
 
 #include "autodiff/backward.h"
+#include "autodiff/forward.h"
 #include "base/error.h"
+#include "ir/activity.h"
 #include "ir/core_ops.h"
 #include "runtime/dispatch.h"
 #include "runtime/tape_cache.h"
@@ -124,19 +126,23 @@ Pullback vjp(const Fn& f, std::span<const Tensor> args) {
           [tape, b](std::span<const Tensor> seeds) { return run_backward(*tape, *b, seeds); }};
 }
 
-// Forward mode by differentiating twice: the pullback is linear in its seeds u, so the derivative
-// of u -> pull(u) in the direction of the tangents is the pushforward; what belongs to u itself is
-// dead.
-Pushforward jvp(const Fn& f, std::span<const Tensor> args, std::span<const Tensor> tangents) {
-  if (tangents.size() != args.size()) {
-    value_error("jvp: {} tangents given for {} arguments", tangents.size(), args.size());
-  }
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (!(tangents[i].shape() == args[i].shape())) {
-      value_error("jvp: tangent {} is {}, the argument is {}", i, tangents[i].describe(),
-                  args[i].describe());
+namespace {
+
+bool calls_the_host(const ir::Graph& g) {
+  for (const ir::Node& n : g.nodes()) {
+    for (size_t i = 0; i < n.attrs.size(); ++i) {
+      if (n.attrs[i].is<ir::CallbackPtr>()) return true;
+      if (n.attrs[i].is<ir::GraphPtr>() && calls_the_host(*n.attrs[i].graph())) return true;
     }
   }
+  return false;
+}
+
+// By differentiating twice: the pullback is linear in its seeds u, so the derivative of
+// u -> pull(u) in the direction of the tangents is the pushforward. Needs no rule but the user's
+// own, which only runs.
+Pushforward jvp_by_vjp(const Fn& f, std::span<const Tensor> args,
+                       std::span<const Tensor> tangents) {
   Pullback first = vjp(f, args);
   Tensors zeros;
   for (const Tensor& v : first.values) {
@@ -146,6 +152,52 @@ Pushforward jvp(const Fn& f, std::span<const Tensor> args, std::span<const Tenso
   Pullback second = vjp([&](std::span<const Tensor> seeds) { return first.pull(seeds); }, zeros);
   Tensors out = second.pull(tangents);
   return {first.values, out};
+}
+
+void check_tangents(std::span<const Tensor> args, std::span<const Tensor> tangents) {
+  if (tangents.size() != args.size()) {
+    value_error("jvp: {} tangents given for {} arguments", tangents.size(), args.size());
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!(tangents[i].shape() == args[i].shape())) {
+      value_error("jvp: tangent {} is {}, the argument is {}", i, tangents[i].describe(),
+                  args[i].describe());
+    }
+  }
+}
+
+}  // namespace
+
+Pushforward jvp(const Fn& f, std::span<const Tensor> args, std::span<const Tensor> tangents) {
+  check_tangents(args, tangents);
+  Tape tape;
+  std::vector<int> wrt;
+  Tensors directions;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!ir::differentiable(ir::type_of(args[i]))) continue;
+    wrt.push_back(static_cast<int>(i));
+    directions.push_back(tangents[i].dtype() == args[i].dtype()
+                             ? tangents[i]
+                             : call1(*ir::core_ops().cast, {tangents[i]}, {args[i].dtype()}));
+  }
+  record(tape, f, args, wrt, {}, false);
+  const ir::Graph& g = tape.recorder.graph();
+  if (calls_the_host(g)) return jvp_by_vjp(f, args, tangents);
+  autodiff::Tangents t = autodiff::tangents(g, tape.wrt);
+  Tensors in;
+  for (const ir::Value& r : t.residuals) in.push_back(tape.recorder.primal_of(r));
+  in.insert(in.end(), directions.begin(), directions.end());
+  for (Tensor& x : in) live_trace(x);
+  Tensors flowing = run_graph(*t.graph, in), out;
+  size_t next = 0;
+  for (const Tensor& v : tape.values) {
+    if (ir::differentiable(ir::type_of(v))) {
+      out.push_back(flowing[next++]);
+    } else {
+      out.push_back(call1(*ir::core_ops().zeros_like, {v}));
+    }
+  }
+  return {tape.values, out};
 }
 
 Tensor stop_gradient(const Tensor& t) {

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/activity.h"
 #include "ir/adjoint.h"
 #include "ir/core_ops.h"
 #include "ir/graph.h"
@@ -29,21 +30,7 @@ using ir::Value;
 
 const Type kCount(DType::kInt64, Shape{});
 
-bool differentiable(const Type& t) { return is_float(t.dtype) || is_complex(t.dtype); }
-
-// Results of `g` that a change of the marked parameters can reach through differentiable values.
-std::vector<bool> reached(const Graph& g, const std::vector<bool>& from) {
-  std::vector<bool> node(g.size(), false);
-  for (size_t i = 0; i < from.size(); ++i) node[g.params()[i].node->id] = from[i];
-  for (const Node& n : g.nodes()) {
-    for (const Value& v : n.inputs) {
-      if (v && node[v.node->id] && differentiable(v.type())) node[n.id] = true;
-    }
-  }
-  std::vector<bool> out;
-  for (const Value& v : g.results()) out.push_back(node[v.node->id] && differentiable(v.type()));
-  return out;
-}
+using ir::differentiable;
 
 // The carried values whose gradient the backward loop carries.
 std::vector<int> active_values(ir::Adjoint& a, const Graph& body) {
@@ -54,7 +41,7 @@ std::vector<int> active_values(ir::Adjoint& a, const Graph& body) {
   }
   for (bool more = true; more;) {
     more = false;
-    std::vector<bool> next = reached(body, active);
+    std::vector<bool> next = ir::reached(body, active);
     for (size_t i = 0; i < active.size(); ++i) {
       if (!next[i] || active[i]) continue;
       active[i] = more = true;
