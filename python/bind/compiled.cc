@@ -2,6 +2,8 @@
 // graph: the function's tensors, every Parameter that it read, a key for every random op, and the
 // tensors that it closed over. Parameters that it assigned come out as further results and are
 // written back.
+#include "bind/compiled.h"
+
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -19,7 +21,6 @@
 #include "runtime/trace.h"
 
 namespace mycel::bind {
-namespace {
 
 struct Compiled {
   std::shared_ptr<ir::Graph> graph;
@@ -37,6 +38,8 @@ struct Compiled {
   std::once_flag planned;
   std::shared_ptr<const runtime::Plan> plan;
 };
+
+namespace {
 
 // What a running trace has met so far. One per nesting level of traces on a thread.
 class Tracing {
@@ -198,27 +201,10 @@ const runtime::Plan& plan_of(Compiled& c) {
   return *c.plan;
 }
 
-// Runs the plan while the assigned parameters hold no reference of their own to their values: the
-// plan then overwrites them in place. They get them back if it throws.
-Tensors run_donated(Compiled& c, const Tensors& in) {
-  const runtime::Plan& plan = plan_of(c);
-  for (const nn::Parameter& p : c.assigned) p->value = Tensor();
-  try {
-    return plan.run(in);
-  } catch (...) {
-    for (size_t i = 0; i < c.extras.size(); ++i) {
-      const nn::Parameter& p = c.extras[i].param;
-      if (p && !p->value) p->value = in[c.inputs + i];
-    }
-    throw;
-  }
-}
-
-nb::list run(const std::shared_ptr<Compiled>& c, nb::handle inputs) {
-  Tensors in;
-  for (nb::handle o : inputs) in.push_back(to_tensor(o.ptr(), "argument"));
-  MYCEL_CHECK(in.size() == c->inputs, "{} inputs given to a graph of {}", in.size(), c->inputs);
-  for (const Compiled::Extra& e : c->extras) {
+// `in` and what the graph reads beside its inputs.
+void add_extras(const Compiled& c, Tensors& in) {
+  MYCEL_CHECK(in.size() == c.inputs, "{} inputs given to a graph of {}", in.size(), c.inputs);
+  for (const Compiled::Extra& e : c.extras) {
     if (e.param) {
       if (g_on_read) g_on_read(e.param);
       in.push_back(e.param->value);
@@ -226,13 +212,47 @@ nb::list run(const std::shared_ptr<Compiled>& c, nb::handle inputs) {
       in.push_back(e.key ? runtime::next_key(e.op_seed) : e.captured);
     }
   }
-  Tensors out;
-  {
-    nb::gil_scoped_release release;
-    out = all_plain(in) ? run_donated(*c, in) : runtime::run_graph(*c->graph, in);
+}
+
+// While the plan runs the assigned parameters hold no reference of their own to their values: it
+// overwrites them in place.
+void give_up(const Compiled& c) {
+  for (const nn::Parameter& p : c.assigned) p->value = Tensor();
+}
+
+// They get them back when the plan throws.
+void take_back(const Compiled& c, const Tensors& in) {
+  for (size_t i = 0; i < c.extras.size(); ++i) {
+    const nn::Parameter& p = c.extras[i].param;
+    if (p && !p->value) p->value = in[c.inputs + i];
   }
-  for (size_t i = 0; i < c->assigned.size(); ++i) c->assigned[i]->value = out[c->results + i];
-  return to_list(std::span<const Tensor>(out).first(c->results));
+}
+
+void assign(const Compiled& c, Tensors& out) {
+  for (size_t i = 0; i < c.assigned.size(); ++i) c.assigned[i]->value = out[c.results + i];
+  out.resize(c.results);
+}
+
+nb::list run(const std::shared_ptr<Compiled>& c, nb::handle inputs) {
+  Tensors in;
+  for (nb::handle o : inputs) in.push_back(to_tensor(o.ptr(), "argument"));
+  add_extras(*c, in);
+  Tensors out;
+  if (all_plain(in)) {
+    give_up(*c);
+    try {
+      nb::gil_scoped_release release;
+      out = plan_of(*c).run(in);
+    } catch (...) {
+      take_back(*c, in);
+      throw;
+    }
+  } else {
+    nb::gil_scoped_release release;
+    out = runtime::run_graph(*c->graph, in);
+  }
+  assign(*c, out);
+  return to_list(out);
 }
 
 // The values of parameters at one moment of a trace.
@@ -256,6 +276,30 @@ class ParameterValues {
 };
 
 }  // namespace
+
+std::shared_ptr<Compiled> to_compiled(nb::handle o) {
+  if (o.is_none()) return nullptr;
+  return nb::cast<std::shared_ptr<Compiled>&>(o);
+}
+
+Tensors run_unlocked(Compiled& c, Tensors in) {
+  {
+    nb::gil_scoped_acquire gil;
+    add_extras(c, in);
+    if (all_plain(in)) give_up(c);
+  }
+  Tensors out;
+  try {
+    out = all_plain(in) ? plan_of(c).run(in) : runtime::run_graph(*c.graph, in);
+  } catch (...) {
+    nb::gil_scoped_acquire gil;
+    take_back(c, in);
+    throw;
+  }
+  nb::gil_scoped_acquire gil;
+  assign(c, out);
+  return out;
+}
 
 void bind_compiled(nb::module_& m) {
   nb::class_<std::shared_ptr<Compiled>>(m, "Compiled")

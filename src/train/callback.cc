@@ -79,7 +79,7 @@ void LossMonitor::on_train_step_end(RunContext& run) {
                                 run.position, loss),
                     "Try a smaller learning rate or clipped gradients; look for log(0) or x / 0.");
   }
-  if (run.step % every_ == 0)
+  if (run.reached(every_))
     print_(fmt::format("epoch: {} step: {}, loss is {}", run.epoch, run.position, loss));
 }
 
@@ -129,7 +129,7 @@ void ModelCheckpoint::on_train_begin(RunContext& run) {
 }
 
 void ModelCheckpoint::on_train_step_end(RunContext& run) {
-  bool by_step = config_.every_steps > 0 && run.step % config_.every_steps == 0;
+  bool by_step = config_.every_steps > 0 && run.reached(config_.every_steps);
   bool by_time = config_.every_seconds > 0 && seconds_now() - last_time_ >= config_.every_seconds;
   if (by_step || by_time) save(run);
 }

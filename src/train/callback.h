@@ -25,12 +25,15 @@ struct RunContext {
   int64_t batches = -1;                // an epoch; -1: not known
   int64_t step = 0;                    // since the start of training, counted from 1
   int64_t position = 0;                // in the epoch, counted from 1
+  int64_t steps = 1;                   // since the last kTrainStepBegin: more than 1 in data sinks
   Tensors batch;                       // what the step is given
   Tensors outputs;                     // of the last step; in training the loss is the first
   Metrics metrics;                     // of the last evaluation
   bool evaluating = false;
   bool stop = false;  // no further step
   void request_stop() { stop = true; }
+  // Whether a multiple of `every` is among the steps since the last kTrainStepBegin.
+  bool reached(int64_t every) const { return step / every != (step - steps) / every; }
   // The mean of the loss over its elements. RuntimeError before the first step.
   double loss() const;
   // What a run that goes on from here needs; between steps.

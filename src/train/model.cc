@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "data/prefetch.h"
 #include "nn/train_step.h"
 #include "runtime/jit.h"
 
@@ -77,13 +78,35 @@ bool due(const Validation& v, int64_t epoch) {
   return epoch % v.every == 0;
 }
 
+// Where the data stands after `start.step` steps, when epochs are not the dataset's own.
+data::Position position_of_step(const data::Dataset& dataset, const Progress& start) {
+  if (start.step == 0) return {};
+  int64_t rows = dataset.size();
+  if (rows <= 0) {
+    value_error("Model.train: a run with 'sink_size' cannot go on in a dataset of unknown length");
+  }
+  return {static_cast<uint64_t>(start.step / rows), start.step % rows};
+}
+
 }  // namespace
 
 void Loop::at(Moment m) {
   for (const CallbackPtr& c : callbacks_) c->at(m, run_);
 }
 
+Tensors Program::train_steps(const NextBatch& next) {
+  Tensors batch, outputs;
+  while (next(&batch)) outputs = train_step(batch);
+  return outputs;
+}
+
+void Loop::after_step() {
+  program_.after_step();
+  if (g_guard) g_guard->check(run_);
+}
+
 bool Loop::train_epoch(data::Cursor& cursor) {
+  run_.steps = 1;
   for (;;) {
     if (run_.stop) return false;
     if (!cursor.next(&run_.batch)) return true;
@@ -92,53 +115,116 @@ bool Loop::train_epoch(data::Cursor& cursor) {
     at(Moment::kTrainStepBegin);
     run_.outputs = program_.train_step(run_.batch);
     at(Moment::kTrainStepEnd);
-    program_.after_step();
-    if (g_guard) g_guard->check(run_);
+    after_step();
   }
 }
 
-void Loop::train(int64_t epochs, const data::DatasetPtr& dataset, const Progress& start,
-                 const Validation& validation, bool catch_interrupt) {
-  InterruptGuard guard(catch_interrupt);
-  struct Current {
-    const InterruptGuard* before = g_guard;
-    ~Current() { g_guard = before; }
-  } current;
-  g_guard = &guard;
-  data::Cursor cursor(dataset, {static_cast<uint64_t>(start.epoch), start.position});
+// One call into the program: the rest of an epoch. An epoch of `sink` steps goes through as many of
+// the dataset's as it takes.
+bool Loop::train_call(data::Prefetch& rows, int64_t sink) {
+  if (run_.stop) return false;
+  int64_t count = sink - run_.position;  // negative: to the end of the data
+  auto read = [&](Tensors* row) {
+    return count != 0 && (rows.next(row) || (sink > 0 && rows.next(row)));
+  };
+  if (!read(&run_.batch)) return true;
+  bool first = true;
+  run_.steps = 0;
+  Program::NextBatch next = [&](Tensors* batch) {
+    if (!first) {
+      after_step();
+      if (!read(&run_.batch)) return false;
+      ++run_.step;
+      ++run_.position;
+    }
+    first = false;
+    ++run_.steps;
+    --count;
+    *batch = run_.batch;
+    return true;
+  };
+  ++run_.step;
+  ++run_.position;
+  at(Moment::kTrainStepBegin);
+  run_.outputs = program_.train_steps(next);
+  at(Moment::kTrainStepEnd);
+  return !run_.stop;
+}
+
+void Loop::begin(int64_t epochs, int64_t batches, const Progress& start) {
   run_.epochs = epochs;
-  run_.batches = dataset->size();
+  run_.batches = batches;
   run_.step = start.step;
   run_.epoch = start.epoch + 1;
   run_.position = start.position;
   run_.stop = false;
   program_.set_train(true);
   at(Moment::kTrainBegin);
-  while (run_.epoch <= epochs) {
+}
+
+void Loop::train_epochs(const std::function<bool()>& epoch, const Validation& validation) {
+  while (run_.epoch <= run_.epochs) {
     at(Moment::kTrainEpochBegin);
-    bool complete = train_epoch(cursor);
+    bool complete = epoch();
     if (complete && due(validation, run_.epoch)) validate(validation);
     at(Moment::kTrainEpochEnd);
-    if (run_.stop || run_.epoch == epochs) break;
+    if (run_.stop || run_.epoch == run_.epochs) break;
     ++run_.epoch;
     run_.position = 0;
   }
   at(Moment::kTrainEnd);
 }
 
+void Loop::train(int64_t epochs, const data::DatasetPtr& dataset, const Progress& start,
+                 const Validation& validation, bool catch_interrupt, int64_t sink) {
+  if (sink < kSinkEpoch)
+    value_error("Model.train: 'sink_size' must be -1 (an epoch) or more, got {}", sink);
+  InterruptGuard guard(catch_interrupt);
+  struct Current {
+    const InterruptGuard* before = g_guard;
+    ~Current() { g_guard = before; }
+  } current;
+  g_guard = &guard;
+  data::Position from{static_cast<uint64_t>(start.epoch), start.position};
+  if (sink == kNoSink) {
+    data::Cursor cursor(dataset, from);
+    begin(epochs, dataset->size(), start);
+    return train_epochs([&] { return train_epoch(cursor); }, validation);
+  }
+  data::Prefetch::Limits limits;
+  if (sink > 0) {
+    from = position_of_step(*dataset, start);
+    limits.rows = (epochs - start.epoch) * sink - start.position;
+  } else {
+    limits.epochs = epochs;
+  }
+  begin(epochs, sink > 0 ? sink : dataset->size(), start);
+  data::Prefetch rows(dataset, from, limits);
+  train_epochs([&] { return train_call(rows, sink); }, validation);
+}
+
 void Loop::validate(const Validation& v) {
   Tensors batch = run_.batch, outputs = run_.outputs;
   int64_t batches = run_.batches;
-  eval(v.dataset);
+  eval(v.dataset, v.sink);
   run_.batch = std::move(batch);
   run_.outputs = std::move(outputs);
   run_.batches = batches;
   program_.set_train(true);
 }
 
-Metrics Loop::eval(const data::DatasetPtr& dataset) {
+Metrics Loop::eval(const data::DatasetPtr& dataset, bool sink) {
   int64_t step = run_.step, position = run_.position;
-  data::Cursor cursor(dataset);
+  std::function<bool(Tensors*)> next;
+  if (sink) {
+    data::Prefetch::Limits one_epoch{.epochs = 1};
+    auto rows = std::make_shared<data::Prefetch>(dataset, data::Position{}, one_epoch);
+    next = [rows](Tensors* row) { return rows->next(row); };
+  } else {
+    auto rows = std::make_shared<data::Cursor>(dataset);
+    next = [rows](Tensors* row) { return rows->next(row); };
+  }
+  run_.steps = 1;
   run_.evaluating = true;
   run_.batches = dataset->size();
   run_.step = run_.position = 0;
@@ -146,15 +232,14 @@ Metrics Loop::eval(const data::DatasetPtr& dataset) {
   program_.clear_metrics();
   at(Moment::kEvalBegin);
   at(Moment::kEvalEpochBegin);
-  while (!run_.stop && cursor.next(&run_.batch)) {
+  while (!run_.stop && next(&run_.batch)) {
     ++run_.step;
     ++run_.position;
     at(Moment::kEvalStepBegin);
     run_.outputs = program_.eval_step(run_.batch);
     program_.add_to_metrics(run_.outputs);
     at(Moment::kEvalStepEnd);
-    program_.after_step();
-    if (g_guard) g_guard->check(run_);
+    after_step();
   }
   run_.metrics = program_.metric_values();
   at(Moment::kEvalEpochEnd);
@@ -184,20 +269,21 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, nn::OptimizerPtr optimizer,
 }
 Model::~Model() = default;
 
-void Model::train(int64_t epochs, const data::DatasetPtr& dataset, Callbacks callbacks) {
-  start(epochs, dataset, {}, std::move(callbacks));
+void Model::train(int64_t epochs, const data::DatasetPtr& dataset, Callbacks callbacks,
+                  int64_t sink) {
+  start(epochs, dataset, {}, std::move(callbacks), sink);
 }
 
 void Model::fit(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation,
-                Callbacks callbacks) {
+                Callbacks callbacks, int64_t sink) {
   if (validation.every < 1)
     value_error("Model.fit: validation every {} epochs; expected at least 1", validation.every);
   if (validation.dataset && metrics_.empty()) value_error("Model.fit: a validation needs metrics");
-  start(epochs, dataset, validation, std::move(callbacks));
+  start(epochs, dataset, validation, std::move(callbacks), sink);
 }
 
 void Model::start(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation,
-                  Callbacks callbacks) {
+                  Callbacks callbacks, int64_t sink) {
   if (!optimizer_) fail(ErrorKind::kRuntime, "Model.train: there is no optimizer");
   if (!dataset) value_error("Model.train: there is no dataset");
   if (epochs < 1) value_error("Model.train: epochs must be at least 1, got {}", epochs);
@@ -207,7 +293,7 @@ void Model::start(int64_t epochs, const data::DatasetPtr& dataset, const Validat
   Progress from = resumed_ ? progress_ : Progress();
   resumed_ = false;
   try {
-    Loop(*this, std::move(callbacks), run).train(epochs, dataset, from, validation);
+    Loop(*this, std::move(callbacks), run).train(epochs, dataset, from, validation, true, sink);
   } catch (...) {
     progress_ = run.progress();
     throw;
@@ -215,13 +301,13 @@ void Model::start(int64_t epochs, const data::DatasetPtr& dataset, const Validat
   progress_ = run.progress();
 }
 
-Metrics Model::eval(const data::DatasetPtr& dataset, Callbacks callbacks) {
+Metrics Model::eval(const data::DatasetPtr& dataset, Callbacks callbacks, bool sink) {
   if (metrics_.empty()) value_error("Model.eval: there are no metrics");
   if (!dataset) value_error("Model.eval: there is no dataset");
   RunContext run;
   run.network = network_.get();
   run.epochs = run.epoch = 1;
-  return Loop(*this, std::move(callbacks), run).eval(dataset);
+  return Loop(*this, std::move(callbacks), run).eval(dataset, sink);
 }
 
 Tensors Model::predict(const Tensors& inputs) {

@@ -3,6 +3,7 @@
 // program through the same Loop.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,15 +18,22 @@
 namespace mycel::runtime {
 class Jit;
 }
+namespace mycel::data {
+class Prefetch;
+}
 
 namespace mycel::train {
 
 // What a loop runs.
 class Program {
  public:
+  // Gives the next batch, if there is to be another step.
+  using NextBatch = std::function<bool(Tensors*)>;
   virtual ~Program() = default;
   virtual void set_train(bool training) = 0;
   virtual Tensors train_step(const Tensors& batch) = 0;  // the loss first
+  // Many steps in one go; gives the outputs of the last one.
+  virtual Tensors train_steps(const NextBatch& next);
   virtual Tensors eval_step(const Tensors& batch) = 0;
   virtual void clear_metrics() = 0;
   virtual void add_to_metrics(const Tensors& outputs) = 0;
@@ -38,21 +46,35 @@ struct Validation {
   data::DatasetPtr dataset;
   int64_t every = 1;             // epochs
   std::vector<int64_t> at = {};  // these epochs instead, when not empty
+  bool sink = false;             // as Loop::eval's
 };
+
+// How many steps run between callbacks. Data sinks: the next batch is read on another thread while
+// a step runs, and callbacks see the start of the first and the end of the last step of a call.
+constexpr int64_t kNoSink = 0;      // callbacks around each step
+constexpr int64_t kSinkEpoch = -1;  // around each epoch; any n > 0: around n steps, called an epoch
 
 class Loop {
  public:
   Loop(Program& program, Callbacks callbacks, RunContext& run)
       : program_(program), callbacks_(std::move(callbacks)), run_(run) {}
   // Trains until `epochs` epochs are complete, from `start`. Ctrl-C ends it after the current step
-  // with an error of kind kInterrupted when `catch_interrupt`.
+  // with an error of kind kInterrupted when `catch_interrupt`. `sink`: kNoSink, kSinkEpoch, or the
+  // steps of an epoch, which then has nothing to do with the dataset's.
   void train(int64_t epochs, const data::DatasetPtr& dataset, const Progress& start = {},
-             const Validation& validation = {}, bool catch_interrupt = true);
-  Metrics eval(const data::DatasetPtr& dataset);
+             const Validation& validation = {}, bool catch_interrupt = true,
+             int64_t sink = kNoSink);
+  // `sink`: the next batch is read on another thread while a step runs.
+  Metrics eval(const data::DatasetPtr& dataset, bool sink = false);
 
  private:
   void at(Moment m);
+  void begin(int64_t epochs, int64_t batches, const Progress& start);
+  // `epoch` trains one epoch; false: somebody asked to stop.
+  void train_epochs(const std::function<bool()>& epoch, const Validation& validation);
   bool train_epoch(data::Cursor& cursor);
+  bool train_call(data::Prefetch& rows, int64_t sink);
+  void after_step();
   void validate(const Validation& v);
   Program& program_;
   Callbacks callbacks_;
@@ -69,11 +91,13 @@ class Model final : public Program {
   ~Model() override;
 
   // RuntimeError without an optimizer; ValueError for an empty dataset or epochs < 1.
-  void train(int64_t epochs, const data::DatasetPtr& dataset, Callbacks callbacks = {});
+  // `sink`: as Loop's.
+  void train(int64_t epochs, const data::DatasetPtr& dataset, Callbacks callbacks = {},
+             int64_t sink = kNoSink);
   // With an evaluation every `validation.every` epochs.
   void fit(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation,
-           Callbacks callbacks = {});
-  Metrics eval(const data::DatasetPtr& dataset, Callbacks callbacks = {});
+           Callbacks callbacks = {}, int64_t sink = kNoSink);
+  Metrics eval(const data::DatasetPtr& dataset, Callbacks callbacks = {}, bool sink = false);
   Tensors predict(const Tensors& inputs);
 
   // Steps run as compiled plans, one a signature of the batch. `eager`: op by op instead, for
@@ -101,7 +125,7 @@ class Model final : public Program {
     bool of_loss;
   };
   void start(int64_t epochs, const data::DatasetPtr& dataset, const Validation& validation,
-             Callbacks callbacks);
+             Callbacks callbacks, int64_t sink);
   // What beside the batch decides how a step computes: switches of the cells, frozen parameters.
   std::string state_key() const;
   std::vector<Tensor*> variables() const;

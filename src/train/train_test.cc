@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "data/prefetch.h"
 #include "mycel/ops.h"
 #include "nn/layer.h"
 #include "train/model.h"
@@ -134,6 +135,62 @@ TEST(Model, LostRunResumesToTheSameBits) {
   s.model->resume(folder.file("m-2_4.ckpt"));  // step 9 of 5 an epoch
   s.model->train(4, s.dataset);
   EXPECT_EQ(s.weights(), whole.weights());
+}
+
+// Data sinks change when callbacks run, never what is computed.
+TEST(Model, SinksComputeTheSameBits) {
+  Example plain;
+  plain.model->train(4, plain.dataset);
+  Example by_epoch;
+  int calls = 0;
+  auto count = std::make_shared<LambdaCallback>(std::map<Moment, std::function<void(RunContext&)>>{
+      {Moment::kTrainStepEnd, [&](RunContext& r) {
+         ++calls;
+         EXPECT_EQ(r.step, 5 * calls);
+         EXPECT_EQ(r.steps, 5);
+       }}});
+  by_epoch.model->train(4, by_epoch.dataset, {count}, kSinkEpoch);
+  EXPECT_EQ(calls, 4);
+  EXPECT_EQ(by_epoch.weights(), plain.weights());
+  Example by_four;  // 5 epochs of 4 steps: 4 of the dataset's
+  by_four.model->train(5, by_four.dataset, {}, 4);
+  EXPECT_EQ(by_four.weights(), plain.weights());
+}
+
+TEST(Model, ASunkRunResumesToTheSameBits) {
+  Folder folder;
+  Example whole;
+  whole.model->train(6, whole.dataset, {}, 3);
+  Example first, second;
+  auto stop = std::make_shared<LambdaCallback>(std::map<Moment, std::function<void(RunContext&)>>{
+      {Moment::kTrainEpochEnd, [](RunContext& r) {
+         if (r.epoch == 4) r.request_stop();
+       }}});
+  first.model->train(6, first.dataset, {stop}, 3);
+  first.model->save(folder.file("part.ckpt"));
+  second.model->resume(folder.file("part.ckpt"));
+  second.model->train(6, second.dataset, {}, 3);
+  EXPECT_EQ(second.weights(), whole.weights());
+}
+
+TEST(Prefetch, GivesRowsPositionsAndErrorsOfACursor) {
+  data::DatasetPtr rows = data::map(numbers(5), [](const Tensors& in) {
+    if (in[0].data<float>()[0] > 3.5f / 7) throw std::runtime_error("row 4");
+    return in;
+  });
+  data::Prefetch all(data::take(rows, 3), {1, 2}, {.epochs = 3});
+  Tensors row;
+  ASSERT_TRUE(all.next(&row));
+  EXPECT_EQ(row[0].data<float>()[0], 2.0f / 7);
+  EXPECT_EQ(all.position().position, 3);
+  EXPECT_FALSE(all.next(&row));  // the end of epoch 1
+  EXPECT_EQ(all.position().epoch, 2u);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(all.next(&row));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(all.next(&row));  // no epoch 3
+  data::Prefetch failing(rows);
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(failing.next(&row));
+  for (int i = 0; i < 2; ++i) EXPECT_THROW(failing.next(&row), std::runtime_error);
+  data::Prefetch unused(rows);  // ends while rows wait
 }
 
 TEST(Checkpoint, UnmatchedEntriesAreErrorsUnlessAskedFor) {

@@ -40,7 +40,8 @@ OpDef doubling(const char* name) {
 TEST(OpCasesSelf, ARightRecordPasses) {
   OpDef d = doubling("right_op");
   for (const char* column : kColumns) {
-    if (std::string(column) != "text") EXPECT_EQ(failures(d, column), 0) << column;
+    if (std::string(column) == "text") continue;
+    EXPECT_EQ(failures(d, column), 0) << column;
   }
 }
 

@@ -99,7 +99,7 @@ def test_assignment_rebinds_and_repeats():
         ([0.5], IndexError, "ints or bools"),
         (np.zeros((3, 3), bool), IndexError, "mask"),
         (slice(None, None, 0), ValueError, "step"),
-        ([9], IndexError, ""),
+        ([9], IndexError, "outside \\[-"),
     ],
 )
 def test_mistakes(index, error, text):

@@ -127,11 +127,17 @@ class CompiledFunction:
     def __call__(self, *args, **kwargs):
         if here() is not None:
             return wrap(self.fn)(*args, **kwargs)
+        return self._run(args, kwargs)[0]
+
+    def _run(self, args, kwargs):
+        """The result; the compiled form, None when it serves only once; and what makes a result
+        out of the tensors that it gives."""
         found, tensors, signature = self._entry_for(args, kwargs)
-        if not found["compiled"].reusable:
+        compiled, finish = found["compiled"], found["program"].finish
+        if not compiled.reusable:
             # It reads a tensor of a transform around it, which is another one next time.
             self._cache.pop(signature, None)
-        return found["program"].finish(found["compiled"](tensors))
+        return finish(compiled(tensors)), compiled if compiled.reusable else None, finish
 
     @entry
     def graph(self, *args, **kwargs):

@@ -42,7 +42,8 @@ def _state_of(cell):
     )
 
 
-def _compiled(cell):
+def compiled_form(cell):
+    """The CompiledFunction for the cell's present state."""
     from mycel.common.api import jit
 
     fields = cell.__dict__
@@ -77,9 +78,9 @@ def call(cell, args, kwargs):
     """The cell's result through its compiled form."""
     if inside() or here() is not None:
         return cell._run(*args, **kwargs)
-    return _compiled(cell)(*args, **kwargs)
+    return compiled_form(cell)(*args, **kwargs)
 
 
 def prepare(cell, args, kwargs):
     """Compiles without running."""
-    _compiled(cell).graph(*args, **kwargs)
+    compiled_form(cell).graph(*args, **kwargs)

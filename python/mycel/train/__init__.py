@@ -2,12 +2,13 @@
 
 from mycel.nn import metrics as _metrics
 from mycel.nn.metrics import *
-from mycel.train import callback, loss_scale_manager, model_checkpoint, serialization
+from mycel.train import callback, loss_scale_manager, model_checkpoint, serialization, sinks
 from mycel.train.callback import *
 from mycel.train.loss_scale_manager import *
 from mycel.train.model import Model, build_train_network
 from mycel.train.model_checkpoint import *
 from mycel.train.serialization import *
+from mycel.train.sinks import *
 
 __all__ = [
     "Model",
@@ -16,5 +17,6 @@ __all__ = [
     *loss_scale_manager.__all__,
     *model_checkpoint.__all__,
     *serialization.__all__,
+    *sinks.__all__,
     *_metrics.__all__,
 ]

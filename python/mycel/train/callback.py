@@ -149,6 +149,11 @@ def _loss_of(params):
     return float(loss.asnumpy().mean())
 
 
+def _reached(p, every):
+    """Whether a multiple of `every` is among the steps since the last step_begin."""
+    return p.cur_step_num // every != (p.cur_step_num - p.steps_in_call) // every
+
+
 class LossMonitor(_TrainingCallback):
     """Prints the loss every per_print_times steps. ValueError when it is not finite."""
 
@@ -166,7 +171,7 @@ class LossMonitor(_TrainingCallback):
                 f"{where}: the loss is {loss}; training stops\n"
                 "  Try a smaller learning rate or clipped gradients; look for log(0) or x / 0."
             )
-        if p.cur_step_num % self._per_print_times == 0:
+        if _reached(p, self._per_print_times):
             print(f"{where}, loss is {loss}", flush=True)
 
     def on_train_epoch_end(self, run_context):

@@ -18,6 +18,7 @@ from mycel.nn.wrap import (
 )
 from mycel.train import serialization
 from mycel.train.callback import Callback, RunContext, _InternalCallbackParam
+from mycel.train.sinks import Steps, check_size
 
 _train = _mycel.train
 
@@ -67,8 +68,9 @@ def _callbacks(callbacks):
 class _Program:
     """What the C++ loop calls: one run of a model."""
 
-    def __init__(self, model, callbacks, **params):
+    def __init__(self, model, callbacks, sink=False, **params):
         self.model, self.callbacks = model, callbacks
+        self._steps = Steps(model._train_network)
         self.params = _InternalCallbackParam(
             network=model._network,
             train_network=model._train_network,
@@ -78,11 +80,12 @@ class _Program:
             list_callback=callbacks,
             parallel_mode="stand_alone",
             device_number=1,
-            dataset_sink_mode=False,
+            dataset_sink_mode=sink,
             net_outputs=None,
             cur_epoch_num=0,
             cur_step_num=0,
             cur_step_in_epoch=0,
+            steps_in_call=1,
             batch_num=-1,
             metrics=None,
             eval_results=None,
@@ -102,6 +105,16 @@ class _Program:
     def train_step(self, batch):
         self.params["train_dataset_element"] = batch
         self.params["net_outputs"] = self.model._train_network(*batch)
+
+    def first(self, batch):
+        self.params["train_dataset_element"] = batch
+        compiled = self._steps.first(batch)
+        self.params["net_outputs"] = self._steps.outputs
+        return compiled
+
+    def last(self, tensors):
+        self._steps.last(tensors)
+        self.params["net_outputs"] = self._steps.outputs
 
     def eval_step(self, batch):
         self.params["net_outputs"] = self.model._eval_network(*batch)
@@ -127,6 +140,7 @@ class _Program:
             cur_step_num=numbers["step"],
             batch_num=numbers["batches"],
             cur_step_in_epoch=numbers["position"],
+            steps_in_call=numbers["steps"],
         )
         for c in self.callbacks:
             getattr(c, name)(self.context)
@@ -193,9 +207,13 @@ class Model:
         initial_epoch=0,
     ):
         """Trains until `epoch` epochs are complete, from initial_epoch. Ctrl-C ends it after the
-        current step with a KeyboardInterrupt. Data sinks are not supported."""
-        _check_sink("train", dataset_sink_mode, sink_size)
-        self._run("train", epoch, train_dataset, callbacks, initial_epoch, None, 1)
+        current step with a KeyboardInterrupt.
+
+        dataset_sink_mode: batches are read on another thread while steps run, and callbacks run
+        once a call of sink_size steps (-1: an epoch of the dataset); with a sink_size that many
+        steps are called an epoch. In graph mode no Python runs between the steps of a call."""
+        sink = _sink("train", dataset_sink_mode, sink_size)
+        self._run("train", epoch, train_dataset, callbacks, initial_epoch, None, 1, sink)
 
     @entry
     def fit(
@@ -211,24 +229,32 @@ class Model:
         initial_epoch=0,
     ):
         """Trains, and evaluates valid_dataset every valid_frequency epochs, or after those of a
-        list."""
-        _check_sink("fit", dataset_sink_mode or valid_dataset_sink_mode, sink_size)
+        list. dataset_sink_mode, sink_size: as train's. valid_dataset_sink_mode: as eval's."""
+        sink = _sink("fit", dataset_sink_mode, sink_size)
         if valid_dataset is not None:
             self._check_eval("fit", valid_dataset)
         self._run(
-            "fit", epoch, train_dataset, callbacks, initial_epoch, valid_dataset, valid_frequency
+            "fit",
+            epoch,
+            train_dataset,
+            callbacks,
+            initial_epoch,
+            valid_dataset,
+            valid_frequency,
+            sink,
+            valid_dataset_sink_mode,
         )
 
     @entry
     def eval(self, valid_dataset, callbacks=None, dataset_sink_mode=False):
-        """A dict from each metric's name to its value."""
-        _check_sink("eval", dataset_sink_mode, -1)
+        """A dict from each metric's name to its value. dataset_sink_mode: batches are read on
+        another thread while steps run."""
         self._check_eval("eval", valid_dataset)
         program = _Program(
             self, _callbacks(callbacks), mode="eval", epoch_num=1, valid_dataset=valid_dataset
         )
         try:
-            _train.run_eval(program, valid_dataset._pipeline)
+            _train.run_eval(program, valid_dataset._pipeline, bool(dataset_sink_mode))
         finally:
             self._train_network.set_train()
         return program.params["eval_results"]
@@ -250,7 +276,7 @@ class Model:
     @entry
     def build(self, train_dataset=None, valid_dataset=None, sink_size=-1, epoch=1):
         """Compiles the networks for the first batch of each dataset, in graph mode."""
-        _check_sink("build", False, sink_size)
+        check_size("Model.build", sink_size)
         for dataset, cell in (
             (train_dataset, self._train_network),
             (valid_dataset, self._eval_network),
@@ -292,7 +318,18 @@ class Model:
 
     # -- inside ----------------------------------------
 
-    def _run(self, mode, epochs, dataset, callbacks, initial_epoch, valid_dataset, frequency):
+    def _run(
+        self,
+        mode,
+        epochs,
+        dataset,
+        callbacks,
+        initial_epoch,
+        valid_dataset,
+        frequency,
+        sink,
+        valid_sink=False,
+    ):
         for name, value, least in (("epoch", epochs, 1), ("initial_epoch", initial_epoch, 0)):
             if isinstance(value, bool) or not isinstance(value, int):
                 raise TypeError(
@@ -310,7 +347,7 @@ class Model:
         start = self._start or (
             initial_epoch,
             0,
-            max(0, initial_epoch * dataset._pipeline.size()),
+            max(0, initial_epoch * (sink if sink > 0 else dataset._pipeline.size())),
             0,
             0,
         )
@@ -327,6 +364,7 @@ class Model:
         program = _Program(
             self,
             _callbacks(callbacks),
+            sink=sink != 0,
             mode="train",
             epoch_num=epochs,
             train_dataset=dataset,
@@ -338,7 +376,9 @@ class Model:
             signal.getsignal(signal.SIGINT) is signal.default_int_handler
         )
         self._start = None
-        _train.run_train(program, epochs, dataset._pipeline, start, valid, every, at, ours)
+        _train.run_train(
+            program, epochs, dataset._pipeline, start, valid, every, at, valid_sink, ours, sink
+        )
 
     def _check_eval(self, owner, dataset):
         _check_dataset(owner, dataset)
@@ -373,13 +413,12 @@ def _check_dataset(owner, dataset):
         raise ValueError(f"Model.{owner}: the dataset has no rows")
 
 
-def _check_sink(owner, sink, size):
-    if sink:
-        raise NotImplementedError(
-            f"Model.{owner}: dataset_sink_mode=True is not supported; leave it out"
-        )
-    if size != -1:
-        raise NotImplementedError(f"Model.{owner}: sink_size belongs to data sinks; leave it at -1")
+def _sink(owner, wanted, size):
+    """Steps of a call into C++: 0 without a data sink, -1 for an epoch."""
+    check_size(f"Model.{owner}", size)
+    if size != -1 and not wanted:
+        raise ValueError(f"Model.{owner}: 'sink_size' needs dataset_sink_mode=True")
+    return size if wanted else 0
 
 
 __all__ = ["Model", "build_train_network"]

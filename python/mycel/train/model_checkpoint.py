@@ -7,7 +7,7 @@ from mycel import _mycel
 from mycel._mycel import entry
 from mycel.nn.cell import Cell
 from mycel.train import serialization
-from mycel.train.callback import _positive, _TrainingCallback
+from mycel.train.callback import _positive, _reached, _TrainingCallback
 
 
 class CheckpointConfig:
@@ -88,9 +88,7 @@ class ModelCheckpoint(_TrainingCallback):
     def step_end(self, run_context):
         """Saves when it is time."""
         p, config = run_context.original_args(), self._config
-        by_step = (
-            config.save_checkpoint_steps and p.cur_step_num % config.save_checkpoint_steps == 0
-        )
+        by_step = config.save_checkpoint_steps and _reached(p, config.save_checkpoint_steps)
         seconds = config.save_checkpoint_seconds
         if by_step or (seconds and time.monotonic() - self._time >= seconds):
             self._save(p)
