@@ -154,21 +154,39 @@ class Sink {
   std::unique_ptr<data::Prefetch> rows_;
 };
 
+train::NamedTensors named_tensors(nb::handle entries) {
+  train::NamedTensors out;
+  for (nb::handle o : entries) {
+    nb::tuple t = nb::borrow<nb::tuple>(o);
+    Tensor value = value_of(nb::object(t[1]).ptr());
+    out.emplace_back(nb::cast<std::string>(t[0]), std::move(value));
+  }
+  return out;
+}
+
+nb::list from_named(const train::NamedTensors& tensors) {
+  nb::list out;
+  for (const auto& [name, t] : tensors) out.append(nb::make_tuple(name, nb::steal(wrap(t))));
+  return out;
+}
+
 train::Progress progress_of(nb::handle o) {
   if (o.is_none()) return {};
   nb::tuple t = nb::borrow<nb::tuple>(o);
   return {nb::cast<int64_t>(t[0]),
           nb::cast<int64_t>(t[1]),
           nb::cast<int64_t>(t[2]),
-          {nb::cast<uint64_t>(t[3]), nb::cast<uint64_t>(t[4])}};
+          {nb::cast<uint64_t>(t[3]), nb::cast<uint64_t>(t[4])},
+          named_tensors(nb::object(t[5]))};
 }
 
 nb::object from_progress(const train::Progress& p) {
-  return nb::make_tuple(p.epoch, p.position, p.step, p.random.seed, p.random.counter);
+  return nb::make_tuple(p.epoch, p.position, p.step, p.random.seed, p.random.counter,
+                        from_named(p.state));
 }
 
-// Trains with the callbacks and steps of `object`. start: (epoch, position, step, seed, counter) or
-// None; only the first three count here.
+// Trains with the callbacks and steps of `object`. start: (epoch, position, step, seed, counter,
+// state); the random numbers do not count here, and the callbacks have their state already.
 void run_train(nb::object object, int64_t epochs, nb::handle dataset, nb::handle start,
                nb::handle valid, int64_t every, const std::vector<int64_t>& at, bool valid_sink,
                bool catch_interrupt, int64_t sink) {
@@ -194,12 +212,7 @@ void run_eval(nb::object object, nb::handle dataset, bool sink) {
 
 void save(const std::string& path, nb::handle entries, const std::vector<std::string>& extra,
           nb::handle progress, const std::map<std::string, std::string>& metadata) {
-  train::NamedTensors tensors;
-  for (nb::handle o : entries) {
-    nb::tuple t = nb::borrow<nb::tuple>(o);
-    Tensor value = value_of(nb::object(t[1]).ptr());
-    tensors.emplace_back(nb::cast<std::string>(t[0]), std::move(value));
-  }
+  train::NamedTensors tensors = named_tensors(entries);
   train::SaveOptions options{.extra = extra, .progress = {}, .metadata = metadata};
   if (!progress.is_none()) options.progress = progress_of(progress);
   nb::gil_scoped_release release;
@@ -212,11 +225,8 @@ nb::dict load(const std::string& path) {
     nb::gil_scoped_release release;
     file = train::load_checkpoint(path);
   }
-  nb::list tensors;
-  for (const auto& [name, t] : file.tensors)
-    tensors.append(nb::make_tuple(name, nb::steal(wrap(t))));
   nb::dict out;
-  out["tensors"] = tensors;
+  out["tensors"] = from_named(file.tensors);
   out["metadata"] = nb::cast(file.metadata);
   out["extra"] = nb::cast(file.extra);
   out["progress"] = file.progress ? from_progress(*file.progress) : nb::none();
@@ -231,10 +241,7 @@ std::vector<std::string> load_parameters(nb::handle into, const std::string& fil
   train::Loaded from;
   from.file = file;
   from.extra = extra;
-  for (nb::handle o : entries) {
-    nb::tuple t = nb::borrow<nb::tuple>(o);
-    from.tensors.emplace_back(nb::cast<std::string>(t[0]), value_of(nb::object(t[1]).ptr()));
-  }
+  from.tensors = named_tensors(entries);
   return train::load_parameters(params, from, {.strict = strict, .partial = partial});
 }
 

@@ -39,8 +39,47 @@ double RunContext::loss() const {
   return sum / static_cast<double>(t.size());
 }
 
+namespace {
+
+// The state of one callback begins with this in a run's: "0." for the first one of its class, "1."
+// for the second, so that callbacks of other classes may come and go between runs.
+std::string place_of(std::map<std::string, int>& seen, const NamedTensors& own) {
+  const std::string& name = own[0].first;
+  return fmt::format("{}.", seen[name.substr(0, name.find('.'))]++);
+}
+
+}  // namespace
+
 Progress RunContext::progress() const {
-  return {epoch > 0 ? epoch - 1 : 0, position, step, runtime::random_state()};
+  Progress p{epoch > 0 ? epoch - 1 : 0, position, step, runtime::random_state()};
+  if (!outputs.empty() && outputs[0])
+    p.state.emplace_back("loss", runtime::concrete(outputs[0], "loss"));
+  std::map<std::string, int> seen;
+  for (const CallbackPtr& c : callbacks ? *callbacks : Callbacks()) {
+    NamedTensors own = c->state();
+    if (own.empty()) continue;
+    std::string place = place_of(seen, own);
+    for (auto& [name, tensor] : own) p.state.emplace_back(place + name, std::move(tensor));
+  }
+  return p;
+}
+
+void RunContext::restore(const NamedTensors& state) {
+  for (const auto& [name, tensor] : state) {
+    if (name == "loss") outputs = {tensor};
+  }
+  std::map<std::string, int> seen;
+  for (const CallbackPtr& c : callbacks ? *callbacks : Callbacks()) {
+    NamedTensors own = c->state(), saved;
+    if (own.empty()) continue;
+    std::string owner = own[0].first.substr(0, own[0].first.find('.') + 1);
+    std::string prefix = place_of(seen, own) + owner;
+    for (const auto& [name, tensor] : state) {
+      if (name.compare(0, prefix.size(), prefix) == 0)
+        saved.emplace_back(name.substr(prefix.size() - owner.size()), tensor);
+    }
+    if (!saved.empty()) c->set_state(saved);
+  }
 }
 
 const char* name_of(Moment m) {
@@ -100,6 +139,26 @@ void TimeMonitor::on_train_epoch_end(RunContext& run) {
 void History::on_train_begin(RunContext&) {
   epochs_.clear();
   values_.clear();
+}
+
+NamedTensors History::state() const {
+  NamedTensors out = {{"History.epochs", Tensor::from(epochs_, {std::ssize(epochs_)})}};
+  for (const auto& [name, values] : values_)
+    out.emplace_back("History.values." + name, Tensor::from(values, {std::ssize(values)}));
+  return out;
+}
+
+void History::set_state(const NamedTensors& state) {
+  constexpr std::string_view kValues = "History.values.";
+  for (const auto& [name, tensor] : state) {
+    if (name == "History.epochs") {
+      auto d = tensor.data<int64_t>();
+      epochs_.assign(d.begin(), d.end());
+    } else if (name.starts_with(kValues)) {
+      auto d = tensor.data<double>();
+      values_[name.substr(kValues.size())].assign(d.begin(), d.end());
+    }
+  }
 }
 
 void History::on_train_epoch_end(RunContext& run) {

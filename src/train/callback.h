@@ -16,6 +16,10 @@ namespace mycel::train {
 
 using Metrics = std::map<std::string, double>;
 
+class Callback;
+using CallbackPtr = std::shared_ptr<Callback>;
+using Callbacks = std::vector<CallbackPtr>;
+
 // The state of a run. Callbacks read it and may set `stop`.
 struct RunContext {
   nn::Cell* network = nullptr;         // null where the front end is not C++
@@ -31,6 +35,7 @@ struct RunContext {
   Metrics metrics;                     // of the last evaluation
   bool evaluating = false;
   bool stop = false;  // no further step
+  const Callbacks* callbacks = nullptr;
   void request_stop() { stop = true; }
   // Whether a multiple of `every` is among the steps since the last kTrainStepBegin.
   bool reached(int64_t every) const { return step / every != (step - steps) / every; }
@@ -38,6 +43,8 @@ struct RunContext {
   double loss() const;
   // What a run that goes on from here needs; between steps.
   Progress progress() const;
+  // Gives callbacks their part of a Progress, and `outputs` the loss.
+  void restore(const NamedTensors& state);
 };
 
 // Moments in the order in which a run meets them.
@@ -76,9 +83,11 @@ class Callback {
   virtual void on_eval_end(RunContext&) {}
   // Calls the one of `m`.
   virtual void at(Moment m, RunContext& run);
+  // What it keeps from step to step and a resumed run has to know. Names begin with the class's:
+  // "EarlyStopping.best". set_state is called after on_train_begin, with the names of state().
+  virtual NamedTensors state() const { return {}; }
+  virtual void set_state(const NamedTensors&) {}
 };
-using CallbackPtr = std::shared_ptr<Callback>;
-using Callbacks = std::vector<CallbackPtr>;
 using Print = std::function<void(const std::string&)>;
 
 // A function a moment.
@@ -121,6 +130,8 @@ class History final : public Callback {
  public:
   void on_train_begin(RunContext&) override;
   void on_train_epoch_end(RunContext& run) override;
+  NamedTensors state() const override;
+  void set_state(const NamedTensors& state) override;
   const std::vector<int64_t>& epochs() const { return epochs_; }
   const std::map<std::string, std::vector<double>>& values() const { return values_; }
 
@@ -187,6 +198,8 @@ class EarlyStopping final : public Callback {
   void on_train_begin(RunContext&) override;
   void on_train_epoch_end(RunContext& run) override;
   void on_train_end(RunContext& run) override;
+  NamedTensors state() const override;
+  void set_state(const NamedTensors& state) override;
   int64_t stopped_epoch() const { return stopped_; }
 
  private:
@@ -209,6 +222,8 @@ class ReduceLROnPlateau final : public Callback {
   ReduceLROnPlateau() : ReduceLROnPlateau(Options()) {}
   void on_train_begin(RunContext&) override;
   void on_train_epoch_end(RunContext& run) override;
+  NamedTensors state() const override;
+  void set_state(const NamedTensors& state) override;
 
  private:
   Options options_;

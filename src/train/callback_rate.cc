@@ -33,6 +33,16 @@ const nn::Parameter& rate_of(const nn::Optimizer& optimizer) {
                   "Callbacks that change it need an optimizer made with one number.");
 }
 
+Tensor number(double v) { return Tensor::scalar(DType::kFloat64, v); }
+
+// The number of a state's entry; leaves `into` when there is none.
+template <typename T>
+void read_number(const NamedTensors& state, std::string_view name, T* into) {
+  for (const auto& [key, tensor] : state) {
+    if (key == name) *into = static_cast<T>(tensor.item());
+  }
+}
+
 nn::Optimizer& optimizer_of(const char* owner, RunContext& run) {
   MYCEL_CHECK(run.optimizer, "{}: this callback is for runs of C++ networks", owner);
   return *run.optimizer;
@@ -111,6 +121,26 @@ void EarlyStopping::on_train_epoch_end(RunContext& run) {
   load_parameters(run.network->parameters(), best);
 }
 
+NamedTensors EarlyStopping::state() const {
+  NamedTensors out = {{"EarlyStopping.best", number(watch_.best())},
+                      {"EarlyStopping.waited", number(static_cast<double>(waited_))}};
+  for (const auto& [name, tensor] : best_weights_)
+    out.emplace_back("EarlyStopping.weights." + name, tensor);
+  return out;
+}
+
+void EarlyStopping::set_state(const NamedTensors& state) {
+  double best = watch_.best();
+  read_number(state, "EarlyStopping.best", &best);
+  watch_.set_best(best);
+  read_number(state, "EarlyStopping.waited", &waited_);
+  constexpr std::string_view kWeights = "EarlyStopping.weights.";
+  for (const auto& [name, tensor] : state) {
+    if (name.starts_with(kWeights))
+      best_weights_.emplace_back(name.substr(kWeights.size()), tensor);
+  }
+}
+
 void EarlyStopping::on_train_end(RunContext&) { best_weights_.clear(); }
 
 ReduceLROnPlateau::ReduceLROnPlateau(Options options)
@@ -146,6 +176,20 @@ void ReduceLROnPlateau::on_train_epoch_end(RunContext& run) {
     cooling_ = options_.cooldown;
     waited_ = 0;
   }
+}
+
+NamedTensors ReduceLROnPlateau::state() const {
+  return {{"ReduceLROnPlateau.best", number(watch_.best())},
+          {"ReduceLROnPlateau.waited", number(static_cast<double>(waited_))},
+          {"ReduceLROnPlateau.cooling", number(static_cast<double>(cooling_))}};
+}
+
+void ReduceLROnPlateau::set_state(const NamedTensors& state) {
+  double best = watch_.best();
+  read_number(state, "ReduceLROnPlateau.best", &best);
+  watch_.set_best(best);
+  read_number(state, "ReduceLROnPlateau.waited", &waited_);
+  read_number(state, "ReduceLROnPlateau.cooling", &cooling_);
 }
 
 void LearningRateScheduler::on_train_step_begin(RunContext& run) {

@@ -16,6 +16,7 @@ namespace mycel::train {
 namespace {
 
 constexpr const char* kProgress = "mycel.progress";  // "epoch position step seed counter"
+constexpr const char* kState = "mycel.run.";         // in front of the entries of Progress::state
 constexpr const char* kExtra = "mycel.extra";        // names, one a line
 
 std::string format_progress(const Progress& p) {
@@ -43,6 +44,18 @@ Progress parse_progress(const std::string& text, const std::string& file) {
           static_cast<int64_t>(numbers[1]),
           static_cast<int64_t>(numbers[2]),
           {numbers[3], numbers[4]}};
+}
+
+// Moves the entries of a run's state out of `tensors`.
+NamedTensors take_state(NamedTensors& tensors) {
+  NamedTensors state, rest;
+  std::string prefix = kState;
+  for (auto& [name, tensor] : tensors) {
+    bool of_run = name.compare(0, prefix.size(), prefix) == 0;
+    (of_run ? state : rest).emplace_back(of_run ? name.substr(prefix.size()) : name, tensor);
+  }
+  tensors = std::move(rest);
+  return state;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -134,7 +147,11 @@ void save_checkpoint(const std::string& path, const NamedTensors& tensors,
     }
   }
   Checkpoint file{tensors, options.metadata};
-  if (options.progress) file.metadata[kProgress] = format_progress(*options.progress);
+  if (options.progress) {
+    file.metadata[kProgress] = format_progress(*options.progress);
+    for (const auto& [name, tensor] : options.progress->state)
+      file.tensors.emplace_back(kState + name, tensor);
+  }
   if (!options.extra.empty())
     file.metadata[kExtra] = fmt::format("{}", fmt::join(options.extra, "\n"));
   save_safetensors(path, file);
@@ -146,8 +163,10 @@ Loaded load_checkpoint(const std::string& path) {
   out.file = path;
   out.tensors = std::move(file.tensors);
   out.metadata = std::move(file.metadata);
-  if (auto node = out.metadata.extract(kProgress))
+  if (auto node = out.metadata.extract(kProgress)) {
     out.progress = parse_progress(node.mapped(), path);
+    out.progress->state = take_state(out.tensors);
+  }
   if (auto node = out.metadata.extract(kExtra)) out.extra = lines_of(node.mapped());
   return out;
 }

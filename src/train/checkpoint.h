@@ -15,15 +15,16 @@
 
 namespace mycel::train {
 
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
 // Where a training run stands between two steps.
 struct Progress {
   int64_t epoch = 0;     // epochs that are complete
   int64_t position = 0;  // batches of the next one that are done
   int64_t step = 0;      // steps since the start
   runtime::RandomState random;
+  NamedTensors state = {};  // the last loss and what callbacks keep (RunContext::progress)
 };
-
-using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
 // A checkpoint file, read. Entry names are parameter names.
 struct Loaded {

@@ -160,6 +160,7 @@ void Loop::begin(int64_t epochs, int64_t batches, const Progress& start) {
   run_.stop = false;
   program_.set_train(true);
   at(Moment::kTrainBegin);
+  run_.restore(start.state);
 }
 
 void Loop::train_epochs(const std::function<bool()>& epoch, const Validation& validation) {
@@ -292,8 +293,9 @@ void Model::start(int64_t epochs, const data::DatasetPtr& dataset, const Validat
   run.optimizer = optimizer_.get();
   Progress from = resumed_ ? progress_ : Progress();
   resumed_ = false;
+  Loop loop(*this, std::move(callbacks), run);
   try {
-    Loop(*this, std::move(callbacks), run).train(epochs, dataset, from, validation, true, sink);
+    loop.train(epochs, dataset, from, validation, true, sink);
   } catch (...) {
     progress_ = run.progress();
     throw;

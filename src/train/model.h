@@ -57,7 +57,10 @@ constexpr int64_t kSinkEpoch = -1;  // around each epoch; any n > 0: around n st
 class Loop {
  public:
   Loop(Program& program, Callbacks callbacks, RunContext& run)
-      : program_(program), callbacks_(std::move(callbacks)), run_(run) {}
+      : program_(program), callbacks_(std::move(callbacks)), run_(run) {
+    run_.callbacks = &callbacks_;
+  }
+  ~Loop() { run_.callbacks = nullptr; }
   // Trains until `epochs` epochs are complete, from `start`. Ctrl-C ends it after the current step
   // with an error of kind kInterrupted when `catch_interrupt`. `sink`: kNoSink, kSinkEpoch, or the
   // steps of an epoch, which then has nothing to do with the dataset's.

@@ -173,6 +173,32 @@ TEST(Model, ASunkRunResumesToTheSameBits) {
   EXPECT_EQ(second.weights(), whole.weights());
 }
 
+// ReduceLROnPlateau has waited some epochs when the run is saved: what it knows belongs to the run.
+TEST(Model, CallbacksGoOnWhereTheyWere) {
+  Folder folder;
+  auto plateau = [] {
+    return std::make_shared<ReduceLROnPlateau>(ReduceLROnPlateau::Options{
+        .monitor = "loss", .factor = 0.5, .min_delta = 1, .patience = 3});
+  };
+  auto history = std::make_shared<History>(), resumed = std::make_shared<History>();
+  Example whole;
+  whole.model->train(8, whole.dataset, {plateau(), history});
+  Example first, second;
+  auto save =
+      std::make_shared<ModelCheckpoint>("run", folder.path, CheckpointConfig{.every_steps = 5});
+  auto stop = std::make_shared<LambdaCallback>(std::map<Moment, std::function<void(RunContext&)>>{
+      {Moment::kTrainEpochBegin, [](RunContext& r) {
+         if (r.epoch == 6) r.request_stop();
+       }}});
+  first.model->train(8, first.dataset, {save, plateau(), std::make_shared<History>(), stop});
+  second.model->resume(folder.file("run-5_5.ckpt"));
+  second.model->train(8, second.dataset, {resumed, plateau()});
+  EXPECT_EQ(second.weights(), whole.weights());
+  EXPECT_LT(learning_rate(*second.optimizer), 0.05 * 0.9);
+  EXPECT_EQ(resumed->epochs(), history->epochs());
+  EXPECT_EQ(resumed->values(), history->values());
+}
+
 TEST(Prefetch, GivesRowsPositionsAndErrorsOfACursor) {
   data::DatasetPtr rows = data::map(numbers(5), [](const Tensors& in) {
     if (in[0].data<float>()[0] > 3.5f / 7) throw std::runtime_error("row 4");

@@ -180,6 +180,30 @@ def test_datasets():
     assert sorted(float(r[0].asnumpy()) for r in stream) == list(range(6))
 
 
+def test_callbacks_go_on_where_they_were(tmp_path):
+    from mycel.train import CheckpointConfig, ModelCheckpoint, ReduceLROnPlateau
+
+    def watchers():
+        return [
+            History(),
+            ReduceLROnPlateau("loss", factor=0.5, patience=2, min_delta=10),
+            EarlyStopping("loss", min_delta=10, patience=7, restore_best_weights=True),
+        ]
+
+    whole, kept = make_model(), watchers()
+    whole.train(9, data(64), kept)
+    first, second, again = make_model(), make_model(), watchers()
+    save = ModelCheckpoint("run", str(tmp_path), CheckpointConfig(save_checkpoint_steps=2))
+    first.train(4, data(64), [save, *watchers()])
+    second.resume(tmp_path / "run-4_2.ckpt")
+    second.train(9, data(64), again)
+    assert kept[2].stopped_epoch == again[2].stopped_epoch == 8
+    assert kept[0].epoch == again[0].epoch and kept[0].history == again[0].history
+    for a, b in zip(weights(whole), weights(second)):
+        np.testing.assert_array_equal(a, b)
+    assert len(ms.load_checkpoint(str(tmp_path / "run-4_2.ckpt"), make_model().train_network)) > 4
+
+
 def test_what_is_not_done_is_refused():
     with pytest.raises(ValueError, match="no rows"):
         NumpySlicesDataset(np.zeros((0, 2)))

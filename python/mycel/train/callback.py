@@ -3,6 +3,8 @@
 import math
 import time
 
+import numpy as np
+
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
 from mycel.common.parameter import Parameter
@@ -119,6 +121,49 @@ class Callback:
     def on_eval_end(self, run_context):
         """After an evaluation."""
         self.end(run_context)
+
+    def state(self):
+        """A dict of the numbers and tensors that a resumed run has to know. ModelCheckpoint saves
+        it."""
+        return {}
+
+    def load_state(self, state):
+        """Takes up the saved values of state(), as tensors; called after on_train_begin."""
+
+
+def _places(callbacks):
+    """Each callback with what its entries in a checkpoint begin with: its number among those of its
+    class, so that others may come and go between runs."""
+    seen = {}
+    for c in callbacks:
+        kind = type(c).__name__
+        yield c, f"{seen.get(kind, 0)}.{kind}."
+        seen[kind] = seen.get(kind, 0) + 1
+
+
+def run_state(params):
+    """[(name, tensor)]: the last loss and the state of the callbacks."""
+    loss, out = params["net_outputs"], []
+    loss = loss[0] if isinstance(loss, (tuple, list)) else loss
+    if isinstance(loss, Tensor):
+        out.append(("loss", loss))
+    for c, place in _places(params["list_callback"]):
+        for name, value in c.state().items():
+            if not isinstance(value, Tensor):
+                value = Tensor(np.asarray(value))
+            out.append((place + name, value))
+    return out
+
+
+def restore_run(params, state):
+    """Gives callbacks their part of what run_state gave."""
+    state = dict(state)
+    if "loss" in state:
+        params["net_outputs"] = state["loss"]
+    for c, place in _places(params["list_callback"]):
+        own = {k[len(place) :]: v for k, v in state.items() if k.startswith(place)}
+        if own:
+            c.load_state(own)
 
 
 class _TrainingCallback(Callback):
@@ -241,6 +286,23 @@ class History(_TrainingCallback):
         """Forgets earlier runs."""
         self.epoch, self.history = {"epoch": []}, {}
 
+    def state(self):
+        """Epochs and those values that are numbers."""
+        out = {"epoch": self.epoch["epoch"]}
+        for name, values in self.history.items():
+            values = np.asarray(values)
+            if values.dtype.kind in "biufc":
+                out["history." + name] = values
+        return out
+
+    def load_state(self, state):
+        """Goes on behind the epochs of the run that was saved."""
+        for name, values in state.items():
+            if name == "epoch":
+                self.epoch["epoch"] = values.asnumpy().tolist()
+            else:
+                self.history[name.removeprefix("history.")] = list(values.asnumpy())
+
     def epoch_end(self, run_context):
         """Adds an epoch."""
         p = run_context.original_args()
@@ -337,6 +399,14 @@ class _Watching(_TrainingCallback):
         best, delta = self._best, self.min_delta
         return value - delta > best if self._up else value + delta < best
 
+    def state(self):
+        """The best number and how long it has stood."""
+        return {"best": self._best, "wait": self.wait}
+
+    def load_state(self, state):
+        """Takes them up."""
+        self._best, self.wait = float(state["best"].asnumpy()), int(state["wait"].asnumpy())
+
 
 class EarlyStopping(_Watching):
     """Stops when `monitor` ("loss", or "eval_" and a metric) has not become better by min_delta
@@ -372,15 +442,26 @@ class EarlyStopping(_Watching):
         if self._better(value):
             self._best, self.wait = value, 0
             if self.restore_best_weights:
-                self._weights = [(q, q.value()) for q in p.network.get_parameters()]
+                self._weights = [q.value() for q in p.network.get_parameters()]
             return
         self.wait += 1
         if self.wait < self.patience:
             return
         self.stopped_epoch = p.cur_epoch_num
         run_context.request_stop()
-        for q, best in self._weights or ():
+        for q, best in zip(p.network.get_parameters(), self._weights or ()):
             q.set_data(best)
+
+    def state(self):
+        """Also the best epoch's weights."""
+        best = {f"weights.{i}": v for i, v in enumerate(self._weights or ())}
+        return super().state() | best
+
+    def load_state(self, state):
+        """Takes them up."""
+        super().load_state(state)
+        best = {int(k[8:]): v for k, v in state.items() if k.startswith("weights.")}
+        self._weights = [v for _, v in sorted(best.items())] or None
 
     def end(self, run_context):
         """Says where training stopped, when verbose."""
@@ -429,6 +510,15 @@ class ReduceLROnPlateau(_Watching):
             self.wait += 1
             if self.wait >= self.patience:
                 self._reduce(run_context.original_args())
+
+    def state(self):
+        """Also how long it waits."""
+        return super().state() | {"cooldown": self.cooldown_counter}
+
+    def load_state(self, state):
+        """Takes them up."""
+        super().load_state(state)
+        self.cooldown_counter = int(state["cooldown"].asnumpy())
 
     def _reduce(self, p):
         rate = _rate(p.optimizer, "ReduceLROnPlateau")

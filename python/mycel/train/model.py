@@ -17,7 +17,7 @@ from mycel.nn.wrap import (
     WithLossCell,
 )
 from mycel.train import serialization
-from mycel.train.callback import Callback, RunContext, _InternalCallbackParam
+from mycel.train.callback import Callback, RunContext, _InternalCallbackParam, restore_run
 from mycel.train.sinks import Steps, check_size
 
 _train = _mycel.train
@@ -68,8 +68,8 @@ def _callbacks(callbacks):
 class _Program:
     """What the C++ loop calls: one run of a model."""
 
-    def __init__(self, model, callbacks, sink=False, **params):
-        self.model, self.callbacks = model, callbacks
+    def __init__(self, model, callbacks, sink=False, state=(), **params):
+        self.model, self.callbacks, self._state = model, callbacks, state
         self._steps = Steps(model._train_network)
         self.params = _InternalCallbackParam(
             network=model._network,
@@ -144,6 +144,8 @@ class _Program:
         )
         for c in self.callbacks:
             getattr(c, name)(self.context)
+        if name == "on_train_begin" and self._state:
+            restore_run(p, self._state)
         if name == "on_eval_end":
             p["mode"], p["net_outputs"] = self._before
         return self.context.get_stop_requested()
@@ -298,7 +300,7 @@ class Model:
         if loaded.progress is None:
             raise ValueError(f"{path}: holds no training run to resume, only parameters")
         serialization.load_param_into_net(self._train_network, loaded, strict_load=True)
-        _mycel.set_random_state(*loaded.progress[3:])
+        _mycel.set_random_state(*loaded.progress[3:5])
         self._start = loaded.progress
 
     @property
@@ -350,6 +352,7 @@ class Model:
             max(0, initial_epoch * (sink if sink > 0 else dataset._pipeline.size())),
             0,
             0,
+            [],
         )
         if self._start is not None and initial_epoch:
             raise ValueError(
@@ -365,6 +368,7 @@ class Model:
             self,
             _callbacks(callbacks),
             sink=sink != 0,
+            state=start[5],
             mode="train",
             epoch_num=epochs,
             train_dataset=dataset,

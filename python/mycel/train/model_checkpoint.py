@@ -7,7 +7,7 @@ from mycel import _mycel
 from mycel._mycel import entry
 from mycel.nn.cell import Cell
 from mycel.train import serialization
-from mycel.train.callback import _positive, _reached, _TrainingCallback
+from mycel.train.callback import _positive, _reached, _TrainingCallback, run_state
 
 
 class CheckpointConfig:
@@ -119,6 +119,7 @@ class ModelCheckpoint(_TrainingCallback):
                 p.cur_step_in_epoch,
                 p.cur_step_num,
                 *_mycel.random_state(),
+                run_state(p),
             )
         names = [*states, *(n for n, _ in extra)]
         _mycel.train.save(path, entries + extra, names, progress, {})
