@@ -10,7 +10,9 @@ _forms = {}  # module -> its names, ops compiled
 
 
 def pytest_generate_tests(metafunc):
-    if metafunc.definition.get_closest_marker("one_mode") is None:
+    definition = metafunc.definition
+    own = any("mode" in m.args[0] for m in definition.iter_markers("parametrize"))
+    if definition.get_closest_marker("one_mode") is None and not own:
         metafunc.parametrize("mode", ["eager", "graph"], indirect=True)
 
 
