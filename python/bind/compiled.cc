@@ -181,6 +181,18 @@ std::shared_ptr<Compiled> trace(nb::handle f, nb::handle inputs, nb::handle para
   return c;
 }
 
+// Whether the parameters that the graph reads still have the types that they had.
+bool fits(const Compiled& c) {
+  const auto& params = c.graph->params();
+  for (size_t i = 0; i < c.extras.size(); ++i) {
+    if (!c.extras[i].param) continue;
+    const Tensor& now = c.extras[i].param->value;
+    const ir::Type& then = params[c.inputs + i].type();
+    if (now.dtype() != then.dtype || !(now.shape() == then.shape)) return false;
+  }
+  return true;
+}
+
 bool all_plain(const Tensors& in) {
   return std::all_of(in.begin(), in.end(),
                      [](const Tensor& t) { return !t.trace() && t.concrete(); });
@@ -306,6 +318,7 @@ void bind_compiled(nb::module_& m) {
       .def("__call__", run, nb::arg("inputs"))
       .def_prop_ro("reusable",
                    [](const std::shared_ptr<Compiled>& c) { return !c->closes_over_trace; })
+      .def_prop_ro("fits", [](const std::shared_ptr<Compiled>& c) { return fits(*c); })
       .def_prop_ro("graph", [](const std::shared_ptr<Compiled>& c) { return c->graph->str(); })
       .def_prop_ro("plan", [](const std::shared_ptr<Compiled>& c) {
         return c->plan ? c->plan->str() : std::string();

@@ -51,6 +51,9 @@ void set_raw(nb::handle o, nb::handle value) {
   (t->param ? t->param->value : t->value) = to_tensor(value.ptr(), "set_raw");
 }
 
+// Whether a tensor object holds the very value that another one does.
+bool same_value(nb::handle a, nb::handle b) { return value_of(a.ptr()).same(value_of(b.ptr())); }
+
 bool known(nb::handle o) {
   return !is_tensor(o.ptr()) || runtime::primal(value_of(o.ptr())).concrete();
 }
@@ -83,6 +86,7 @@ void bind_control(nb::module_& m) {
   m.def("effect", effect, nb::arg("fn"), nb::arg("operands"));
   m.def("raw", raw, nb::arg("tensor"));
   m.def("set_raw", set_raw, nb::arg("tensor"), nb::arg("value"));
+  m.def("same_value", same_value, nb::arg("a"), nb::arg("b"));
   m.def("known", known, nb::arg("value"), "Whether a value is known while compiling.");
   m.def("intern_location", &ir::intern_loc, nb::arg("text"));
   m.def("set_location", &runtime::set_current_loc, nb::arg("loc"));

@@ -30,6 +30,10 @@ struct Ops {
   const ir::Op& gather_nd = ir::op_named("gather_nd");
   const ir::Op& scatter = ir::op_named("tensor_scatter_update");
   const ir::Op& select = ir::op_named("select");
+  const ir::Op& nonzero = ir::op_named("nonzero");
+  const ir::Op& zeros_like = ir::op_named("zeros_like");
+  const ir::Op& add = ir::op_named("add");
+  const ir::Op& equal = ir::op_named("equal");
 };
 const Ops& ops() {
   static const Ops o;
@@ -51,8 +55,16 @@ template <typename... A>
   fail(ErrorKind::kIndex, f, std::forward<A>(a)...);
 }
 
-// The positions of a mask's true elements, one int64 tensor per dim.
+// The positions of a mask's true elements, one int64 tensor per dim; their number is unknown when
+// the mask is.
 Tensors nonzero(const Tensor& mask) {
+  if (!primal(mask).concrete()) {
+    Tensor places = call1(ops().nonzero, {mask});
+    Tensors columns;
+    for (int64_t d = 0; d < mask.rank(); ++d)
+      columns.push_back(call1(ops().gather, {places, Tensor::scalar(DType::kInt64, d)}, {1}));
+    return columns;
+  }
   Tensor m = concrete(mask, "indexing with a mask");
   const auto* bits = static_cast<const uint8_t*>(m.raw());
   const int64_t n = m.size();
@@ -287,7 +299,14 @@ bool in_order(const Ints& perm) { return std::is_sorted(perm.begin(), perm.end()
 
 Tensor gather_many(const Tensor& x, const Advanced& a) {
   Tensors parts;
-  for (const Tensor& t : a.values) parts.push_back(broadcast_to(t, a.shape));
+  Tensor like;  // has the shape of all together, where that is unknown
+  for (const Tensor& t : a.values) {
+    if (!a.shape.known() && t.shape() == a.shape) like = call1(ops().zeros_like, {t});
+  }
+  for (const Tensor& t : a.values) {
+    bool by_adding = like && !(t.shape() == a.shape);
+    parts.push_back(by_adding ? call1(ops().add, {t, like}) : broadcast_to(t, a.shape));
+  }
   Tensor places = call1(ops().stack, parts, {-1});
   Ints perm = front_first(x.rank(), a.axes);
   Tensor y =
@@ -360,6 +379,21 @@ Tensor set_simple(const Tensor& x, std::span<const Index> index, const Tensor& v
   return {};
 }
 
+// x with the elements numbered by `places`, of an unknown number, set to value.
+Tensor set_unknown(const Tensor& x, const Tensor& places, const Tensor& value) {
+  Tensor flat = reshape(x, {x.size()}), rows = reshape(places, {-1, 1});
+  Tensor taken = call1(ops().equal, {places, places});
+  if (value.size() == 1) {  // needs no value per place
+    Tensor none = Tensor::zeros(DType::kBool, flat.shape());
+    Tensor mask = call1(ops().scatter, {none, rows, reshape(taken, {-1})});
+    flat = call1(ops().select, {mask, reshape(value, {}), flat});
+  } else {
+    Tensor v = call1(ops().select, {taken, value, cast(places, x.dtype())});
+    flat = call1(ops().scatter, {flat, rows, reshape(v, {-1})});
+  }
+  return reshape(flat, x.shape());
+}
+
 // Through a table of places: every element of x is numbered, the same index picks numbers, and the
 // values are scattered to them.
 Tensor set_advanced(const Tensor& x, std::span<const Index> index, const Tensor& value) {
@@ -370,6 +404,7 @@ Tensor set_advanced(const Tensor& x, std::span<const Index> index, const Tensor&
   std::span<int64_t> numbers = table.mutable_data<int64_t>();
   std::iota(numbers.begin(), numbers.end(), int64_t{0});
   Tensor places = get_item(table, index);
+  if (!places.shape().known()) return set_unknown(x, places, cast(value, x.dtype()));
   Tensor v = fit_value(value, places.shape(), x);
   Tensor flat = call1(ops().scatter, {reshape(x, {x.size()}), reshape(places, {places.size(), 1}),
                                       reshape(v, {places.size()})});

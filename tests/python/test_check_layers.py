@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.one_mode("runs no tensor")
 TOOL = ROOT / "tools" / "check_layers.py"
 
 

@@ -14,13 +14,6 @@ from mycel.train import Callback, LossMonitor
 from test_train import data, make_model, weights
 
 
-@pytest.fixture(params=[ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["eager", "graph"])
-def mode(request):
-    ms.set_context(mode=request.param)
-    yield request.param
-    ms.set_context(mode=ms.PYNATIVE_MODE)
-
-
 class Record(Callback):
     def __init__(self):
         self.seen = []

@@ -18,6 +18,7 @@ def weights_of(command):
     return re.search(r"weights ([0-9a-f]{8})", done.stdout)[1]
 
 
+@pytest.mark.one_mode("runs whole programs, which choose their mode")
 @pytest.mark.ci
 def test_both_languages_end_in_the_same_bits(tmp_path):
     build = Path(os.environ.get("MYCEL_BUILD_DIR", TREE / "build"))

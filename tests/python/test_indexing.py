@@ -64,6 +64,21 @@ def test_masks():
     np.testing.assert_array_equal(t.asnumpy(), want)
 
 
+def test_masks_mixed_with_other_indices():
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    m = np.array([True, False, True, True])
+    for index in ((slice(1, None), Ellipsis, None, "m"), (0, slice(None), "m"), ("m2", 1)):
+        mask = x[..., 0] > 4 if "m2" in index else m
+        plain_index = tuple(mask if i in ("m", "m2") else i for i in index)
+        ours = tuple(Tensor(mask) if i in ("m", "m2") else i for i in index)
+        np.testing.assert_array_equal(Tensor(x)[ours].asnumpy(), x[plain_index])
+        for value in (np.float32(5), -x[plain_index]):
+            want, got = x.copy(), Tensor(x)
+            want[plain_index] = value
+            got[ours] = Tensor(value)
+            np.testing.assert_array_equal(got.asnumpy(), want)
+
+
 def test_tensors_as_indices():
     t = Tensor(BASE)
     i, j = Tensor([1, 0, 1]), Tensor([[2], [0]], ms.int32)

@@ -10,21 +10,21 @@ X = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
 
 
 def test_same_result_and_one_trace():
-    traces = []
+    calls = []
 
     @ms.jit
     def f(x, y, scale=2.0):
-        traces.append(1)
+        calls.append(scale)
         return ops.exp(x) * y + scale, (x + y).sum()
 
     for _ in range(3):
         a, b = f(X, X)
     np.testing.assert_allclose(a.asnumpy(), np.exp(X.asnumpy()) * X.asnumpy() + 2, rtol=1e-5)
     np.testing.assert_allclose(b.asnumpy(), 30)
-    assert len(traces) == 1
+    assert f.signatures == 1 and calls == [2.0] * 3
     f(X, X, scale=3.0)
     f(X[0], X[0])
-    assert len(traces) == 3 and f.signatures == 3
+    assert calls == [2.0] * 3 + [3.0, 2.0] and f.signatures == 3
 
 
 def test_structures_pass_through():

@@ -12,6 +12,8 @@ from mycel import Parameter, Tensor, nn, ops
 from mycel.common.initializer import initializer
 from mycel.common.tensor_file import load_tensors, save_tensors
 
+pytestmark = pytest.mark.plain_calls("the errors name the line that made the call")
+
 
 class Net(nn.Cell):
     def __init__(self):

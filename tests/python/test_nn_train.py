@@ -180,25 +180,21 @@ class Problem:
         self.loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
 
 
-@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
 @pytest.mark.parametrize("name", ["SGD", "Momentum", "Adam", "RMSProp", "Lamb", "AdamWeightDecay"])
-def test_train_one_step(name, mode):
-    ms.set_context(mode=mode)
-    try:
-        problem = Problem()
-        args = {"Momentum": (0.1, 0.9), "SGD": (1.0,), "RMSProp": (0.1,), "Lamb": (0.2,)}.get(
-            name, (0.02,)
-        )
-        optimizer = getattr(nn, name)(problem.net.trainable_params(), *args)
-        step = nn.TrainOneStepCell(nn.WithLossCell(problem.net, problem.loss), optimizer)
-        step.set_train()
-        losses = [float(step(problem.x, problem.y).asnumpy()) for _ in range(60)]
-    finally:
-        ms.set_context(mode=ms.PYNATIVE_MODE)
+def test_train_one_step(name):
+    problem = Problem()
+    args = {"Momentum": (0.1, 0.9), "SGD": (1.0,), "RMSProp": (0.1,), "Lamb": (0.2,)}.get(
+        name, (0.02,)
+    )
+    optimizer = getattr(nn, name)(problem.net.trainable_params(), *args)
+    step = nn.TrainOneStepCell(nn.WithLossCell(problem.net, problem.loss), optimizer)
+    step.set_train()
+    losses = [float(step(problem.x, problem.y).asnumpy()) for _ in range(60)]
     assert losses[-1] < 0.5 * losses[0]
     assert int(optimizer.global_step.asnumpy()[0]) == 60
 
 
+@pytest.mark.one_mode("compares the two modes")
 def test_both_modes_agree():
     values = []
     for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):

@@ -7,32 +7,48 @@ that it assigns are updated after each run, and random ops draw fresh numbers in
 
 import functools
 import os
+import sys
 import threading
 
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
+from mycel.common.parameter import Parameter
 from mycel.front import compile_function, here, wrap
+from mycel.front.arguments import flatten_arguments
+from mycel.front.guards import Guards, plain_key
 from mycel.ops._transforms import flatten, unflatten
 
 _CACHE_LIMIT = 256  # signatures kept per function; the oldest goes first
+_FORMS_LIMIT = 8  # programs kept per signature, for other values of what is read from outside
 
 
 def _hashable(key):
-    """A structure key of `flatten` as something a dict can hold; unhashable constants by
+    """A structure key of `flatten_arguments` as something a dict can hold; unhashable constants by
     identity."""
     if key is Tensor:
         return "T"
     kind, content = key
     if kind is None:
-        try:
-            hash(content)
-        except TypeError:
-            return ("id", id(content))
-        return (type(content), content)
+        return _constant(content)
     return (
         kind,
         tuple(_hashable(k) if kind is not dict else (k[0], _hashable(k[1])) for k in content),
     )
+
+
+def _constant(value):
+    if isinstance(value, Parameter):
+        return ("parameter", id(value))
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
+        return ("array", value.dtype.str, value.shape, value.tobytes())
+    if isinstance(value, (set, frozenset)):
+        return (type(value), frozenset(map(_constant, value)))
+    try:
+        hash(value)
+    except TypeError:
+        return ("id", id(value))
+    return (type(value), plain_key(value))
 
 
 def _constant_key(t):
@@ -63,8 +79,8 @@ class CompiledFunction:
 
     @property
     def signatures(self):
-        """Number of signatures compiled."""
-        return len(self._cache)
+        """Number of programs compiled and kept."""
+        return sum(map(len, self._cache.values()))
 
     def _check_signature(self, tensors):
         wanted = []
@@ -83,7 +99,7 @@ class CompiledFunction:
 
     def _entry_for(self, args, kwargs):
         tensors = []
-        key = flatten((args, kwargs), tensors)
+        key = flatten_arguments((args, kwargs), tensors)
         if self.input_signature is not None:
             self._check_signature(tensors)
         signature = (
@@ -91,34 +107,69 @@ class CompiledFunction:
             tuple(map(_constant_key, tensors)),
             _hashable((None, self.hash_args)),
         )
-        found = self._cache.get(signature)
+        found = self._find(signature)
         if found is None:
             with self._lock:
-                found = self._cache.get(signature)
+                found = self._find(signature)
                 if found is None:
-                    found = self._trace(key, tensors)
-                    # Keeps what the signature knows by identity alive.
-                    found["keep"] = (args, kwargs)
-                    while len(self._cache) >= _CACHE_LIMIT:
-                        del self._cache[next(iter(self._cache))]
-                    self._cache[signature] = found
-        return found, [t for t in tensors if not t.const_arg], signature
+                    found = self._make(signature, key, tensors, args, kwargs)
+        return found, tensors, signature
 
-    def _trace(self, key, tensors):
-        found = {}
+    def _find(self, signature):
+        """The program whose constants still hold, or None."""
+        for found in self._cache.get(signature, ()):
+            if found["compiled"].fits and not found["guards"].changed():
+                return found
+        return None
+
+    def _make(self, signature, key, tensors, args, kwargs):
+        forms = self._cache.get(signature, [])
+        inputs = ()
+        if forms:
+            # A tensor from outside that has changed once may change again: it becomes an input.
+            last = forms[-1]
+            guards = last["guards"]
+            inputs = tuple(guards.inputs.values())
+            more = tuple(p for p in guards.changed() if guards.could_be_input(p))
+            if more and not last.get("constant"):
+                try:
+                    found = self._trace(key, tensors, (*inputs, *more))
+                    forms.remove(last)
+                except Exception:  # noqa: BLE001  its value is needed while compiling
+                    found = self._trace(key, tensors, inputs)
+                    found["constant"] = True
+            else:
+                found = self._trace(key, tensors, inputs)
+                found["constant"] = last.get("constant", False)
+        else:
+            found = self._trace(key, tensors, inputs)
+        # Keeps what the signature knows by identity alive.
+        found["keep"] = (args, kwargs)
+        while len(self._cache) >= _CACHE_LIMIT and signature not in self._cache:
+            del self._cache[next(iter(self._cache))]
+        self._cache[signature] = [*forms[1 - _FORMS_LIMIT :], found]
+        return found
+
+    def _trace(self, key, tensors, inputs):
+        guards = Guards(inputs)
+        found = {"guards": guards}
+        variable = [t for t in tensors if not t.const_arg]
 
         def flat(watched):
+            guards.bind(watched[len(variable) :])
             source, given = iter(watched), []
             for t in tensors:
                 given.append(t if t.const_arg else next(source))
             args, kwargs = unflatten(key, iter(given))
-            found["program"], out = compile_function(self.fn, args, kwargs)
+            found["program"], out = compile_function(self.fn, args, kwargs, given, guards)
             return out
 
-        variable = [t for t in tensors if not t.const_arg]
         parameters = _parameters_of(self.fn)
         found["compiled"] = _mycel.trace(
-            flat, variable, parameters, getattr(self.fn, "__name__", "main")
+            flat,
+            [*variable, *guards.values()],
+            parameters,
+            getattr(self.fn, "__name__", "main"),
         )
         _save_graph(found["compiled"], getattr(self.fn, "__qualname__", "main"))
         return found
@@ -133,11 +184,15 @@ class CompiledFunction:
         """The result; the compiled form, None when it serves only once; and what makes a result
         out of the tensors that it gives."""
         found, tensors, signature = self._entry_for(args, kwargs)
-        compiled, finish = found["compiled"], found["program"].finish
+        compiled, program, guards = found["compiled"], found["program"], found["guards"]
         if not compiled.reusable:
             # It reads a tensor of a transform around it, which is another one next time.
             self._cache.pop(signature, None)
-        return finish(compiled(tensors)), compiled if compiled.reusable else None, finish
+        variable = [t for t in tensors if not t.const_arg]
+        out = compiled([*variable, *guards.values()])
+        result = program.finish(out, tensors, (args, kwargs))
+        alone = compiled.reusable and program.alone and not guards.inputs
+        return result, compiled if alone else None, program.finish
 
     @entry
     def graph(self, *args, **kwargs):

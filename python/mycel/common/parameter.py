@@ -30,6 +30,18 @@ class Parameter(ParameterBase):
         self.parallel_optimizer = parallel_optimizer
 
     @property
+    def requires_grad(self):
+        """Whether training changes it."""
+        return ParameterBase.requires_grad.__get__(self)
+
+    @requires_grad.setter
+    def requires_grad(self, value):
+        from mycel.nn import _compile
+
+        ParameterBase.requires_grad.__set__(self, value)
+        _compile.changed()  # compiled networks look which parameters do
+
+    @property
     def data(self):
         """The parameter itself; assigning to it sets the value."""
         return self

@@ -12,6 +12,7 @@ journal      what a branch changes; regions: branches and loops of the compiled 
 effects      print and errors at run time
 """
 
+from mycel.front import effects
 from mycel.front.functions import Interpreted, construct_of, resolve, wrap
 from mycel.front.program import compile_function
 from mycel.front.state import here

@@ -153,7 +153,7 @@ def _text(native):
 
 
 def _print(self, *args, **kwargs):
-    effects.print_values(self, args, kwargs)
+    effects.print_values(self.compiling, args, kwargs)
 
 
 def _refused(name, why, instead):

@@ -8,7 +8,7 @@ import types
 from mycel import _mycel
 from mycel._mycel import Tensor
 from mycel.common.parameter import Parameter
-from mycel.front import builtin, errors, regions, values
+from mycel.front import builtin, errors, guards, regions, values
 from mycel.front.functions import Interpreted, resolve, wrap
 from mycel.front.journal import Attribute, Content, Elements
 from mycel.front.values import Unusable, symbolic
@@ -24,7 +24,7 @@ _NATIVE_METHOD = types.BuiltinMethodType
 
 def evaluate_call(self, node):
     """The value of a call expression."""
-    fn = self.eval(node.func)
+    fn = _callee(self, node.func)
     args = []
     for n in node.args:
         if type(n) is ast.Starred:
@@ -44,6 +44,30 @@ def evaluate_call(self, node):
     _mycel.set_location(self.location())
     self.node = node
     return value
+
+
+def _callee(self, node):
+    """What a call expression calls. A list that is only appended to may differ in every run."""
+    if type(node) is not ast.Attribute or node.attr not in ("append", "extend"):
+        return self.eval(node)
+    owner = node.value
+    if type(owner) is ast.Attribute:
+        holder = self.eval(owner.value)
+        self.node = owner
+    guards = self.compiling.guards
+    guards.extending = True
+    try:
+        if type(owner) is ast.Attribute:
+            value = get_attribute(self, holder, owner.attr)
+        elif type(owner) is ast.Name:
+            value = self.eval(owner)
+        else:
+            guards.extending = False
+            value = self.eval(owner)
+    finally:
+        guards.extending = False
+    self.node = node
+    return get_attribute(self, value, node.attr)
 
 
 def call(self, fn, args, kwargs):
@@ -74,6 +98,14 @@ def call(self, fn, args, kwargs):
         interpreted, _ = resolve(kind.__call__)
         if interpreted is not None:
             return call_function(self.compiling, interpreted, (fn, *args), kwargs)
+    marked = getattr(fn, "_runs_natively", None)
+    if marked is not None and values.contains_symbolic((args, kwargs)):
+        raise errors.with_place(
+            TypeError,
+            f"{marked}: {fn.__name__} runs while compiling and is given a tensor whose value is "
+            "only known when the program runs",
+            f"Take @{marked} off, or give it shapes, dtypes and numbers.",
+        )
     args = [wrap(a) for a in args]
     if kwargs:
         kwargs = {k: wrap(v) for k, v in kwargs.items()}
@@ -134,7 +166,26 @@ def get_attribute(self, owner, name):
         raise self.unusable(name, value)
     if found is None:
         self.compiling.read.add((id(owner), name))
-    return value
+    return _guarded(self, owner, name, found, value)
+
+
+def _guarded(self, owner, name, found, value):
+    """An attribute's value, noted when it is read from outside of the compiled function."""
+    kind = type(value)
+    if isinstance(owner, Tensor):
+        if name not in ("requires_grad", "name"):
+            return value
+    elif type(owner) is types.ModuleType:
+        if kind is types.ModuleType or guards.steady(owner):
+            return value
+    elif isinstance(found, (property, types.GetSetDescriptorType, types.MemberDescriptorType)):
+        if not isinstance(value, (bool, int, float, str)):
+            return value
+    elif kind in (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType):
+        return value
+    if self.compiling.touched(Attribute(owner, name), owner):
+        return value
+    return self.compiling.guards.read(guards.Member(owner, name), value)
 
 
 def set_attribute(self, owner, name, value):

@@ -50,7 +50,12 @@ class _Message:
         return "".join(texts)
 
 
-def print_values(activation, args, kwargs):
+def representation(value):
+    """repr(value), put off where the value is symbolic."""
+    return LazyText([(value, 114, "")]) if contains_symbolic(value) else repr(value)
+
+
+def print_values(compiling, args, kwargs):
     """print(...) whenever the compiled program comes by."""
     kwargs = dict(kwargs)
     file = kwargs.pop("file", None)
@@ -60,10 +65,10 @@ def print_values(activation, args, kwargs):
         # Standard output as it is then: it may have been redirected since.
         print(*message.build(tensors), file=sys.stdout if file is None else file, **kwargs)
 
-    activation.compiling.effect(run, message.tensors)
+    compiling.effect(run, message.tensors)
 
 
-def raise_later(activation, make, arguments):
+def raise_later(compiling, make, arguments):
     """Raises make(*arguments) when the compiled program comes by."""
     message = _Message(tuple(arguments))
 
@@ -71,10 +76,10 @@ def raise_later(activation, make, arguments):
         error = make(*message.build(tensors))
         raise error
 
-    activation.compiling.effect(run, message.tensors)
+    compiling.effect(run, message.tensors)
 
 
-def check_later(activation, condition, make, arguments):
+def check_later(compiling, condition, make, arguments):
     """Raises make(*arguments) when the compiled program comes by and `condition` is false."""
     message = _Message(tuple(arguments))
 
@@ -82,4 +87,4 @@ def check_later(activation, condition, make, arguments):
         if not tensors[0].tolist():
             raise make(*message.build(tensors[1:]))
 
-    activation.compiling.effect(run, [condition, *message.tensors])
+    compiling.effect(run, [condition, *message.tensors])

@@ -4,11 +4,13 @@ tensor's own operators, which the tracer records."""
 import ast
 import builtins
 import operator
+from types import ModuleType
 
 from mycel import _mycel
 from mycel._mycel import Tensor
 from mycel.front import calls, errors, regions, values
 from mycel.front.functions import Interpreted
+from mycel.front.guards import Free, Global
 from mycel.front.journal import Closure, Variable
 from mycel.front.source import nested_source
 from mycel.front.state import Scope
@@ -62,17 +64,27 @@ class Expressions:
                     f"\n  At {errors.locate(self)}"
                 )
             if name in scope.cells:
-                try:
-                    return scope.cells[name].cell_contents
-                except ValueError:
-                    raise NameError(f"variable '{name}' is read before it is assigned") from None
+                return self.load_free(scope.cells[name], name)
             last, scope = scope, scope.parent
         value = last.globals.get(name, _MISSING)
         if value is _MISSING:
             value = getattr(builtins, name, _MISSING)
             if value is _MISSING:
                 raise NameError(f"name '{name}' is not defined\n  At {errors.locate(self)}")
-        return value
+            return value
+        if type(value) is ModuleType:
+            return value
+        return self.compiling.guards.read(Global(last.globals, name), value)
+
+    def load_free(self, cell, name):
+        """The value of a variable of a Python function around this one."""
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            raise NameError(f"variable '{name}' is read before it is assigned") from None
+        if self.compiling.touched(Closure(cell, name), cell):
+            return value
+        return self.compiling.guards.read(Free(cell, name), value)
 
     def unusable(self, name, value):
         """The error of reading a variable without a usable value."""

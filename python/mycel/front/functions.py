@@ -61,7 +61,7 @@ def of_python(function):
     if known is not None and known[0] is function:
         return known[1]
     made = None
-    if is_user_code(function):
+    if is_user_code(function) and not hasattr(function, "_runs_natively"):
         source = source_of(function)
         if source is not None:
             names = function.__code__.co_freevars

@@ -247,10 +247,7 @@ def _uses_package(module_globals):
 _user_files = {}
 
 
-def is_user_code(fn):
-    """Whether a Python function is the user's program: not this package, Python's library, or an
-    installed package that does not use this one."""
-    filename = fn.__code__.co_filename
+def _file_kind(filename):
     kind = _user_files.get(filename)
     if kind is None:
         if filename.startswith(PACKAGE) or filename.startswith("<frozen"):
@@ -262,4 +259,16 @@ def is_user_code(fn):
         else:
             kind = "yes"
         _user_files[filename] = kind
+    return kind
+
+
+def is_user_code(fn):
+    """Whether a Python function is the user's program: not this package, Python's library, or an
+    installed package that does not use this one."""
+    kind = _file_kind(fn.__code__.co_filename)
     return kind == "yes" or (kind == "ask" and _uses_package(fn.__globals__))
+
+
+def is_user_file(filename):
+    """Whether a module's file is the user's: nothing that is installed."""
+    return _file_kind(filename) == "yes"

@@ -4,6 +4,7 @@ import itertools
 import threading
 
 from mycel import _mycel
+from mycel.front.guards import Guards
 from mycel.front.journal import Journal, ParameterValue, Variable
 
 
@@ -22,14 +23,16 @@ class Scope:
 class Compiling:
     """One function being compiled: the journal of the innermost region, the chain of effects."""
 
-    def __init__(self, outer):
+    def __init__(self, outer, guards):
         self.outer = outer
+        self.guards = guards
         self.journal = Journal(None, 0)
         self.serial = itertools.count(1)
         self.now = 0  # serial of the youngest region
         self.effects = Scope(frozenset(), None, {})
         self.read = set()  # (id of an object, name) of attributes read before they were assigned
         self.depth = 0
+        self.elements = []  # (tensor object or what gives it, value) written by index from inside
 
     # -- changes
 
@@ -45,6 +48,15 @@ class Compiling:
         """Tells the innermost region that an object was made inside it."""
         self.journal.born[id(value)] = value
         return value
+
+    def touched(self, location, owner):
+        """Whether a location belongs to an object made here, or has been assigned here."""
+        journal, key = self.journal, location.key()
+        while journal is not None:
+            if id(owner) in journal.born or key in journal.entries:
+                return True
+            journal = journal.outer
+        return False
 
     def enter(self):
         self.now = next(self.serial)
@@ -95,9 +107,12 @@ def here():
 class Compile:
     """`with Compile() as c`: a function is being compiled on this thread."""
 
+    def __init__(self, guards=None):
+        self.guards = Guards() if guards is None else guards
+
     def __enter__(self):
         self.outer = here()
-        _local.compiling = Compiling(self.outer)
+        _local.compiling = Compiling(self.outer, self.guards)
         return _local.compiling
 
     def __exit__(self, *_):

@@ -292,10 +292,12 @@ def _assert(self, node):
     self.node = node
     if isinstance(truth, Tensor):
         place = errors.locate(self)
-        effects.check_later(self, truth, _located(AssertionError, place), arguments)
+        effects.check_later(self.compiling, truth, _located(AssertionError, place), arguments)
         return
     if self.in_region() or values.contains_symbolic(arguments):
-        effects.raise_later(self, _located(AssertionError, errors.locate(self)), arguments)
+        effects.raise_later(
+            self.compiling, _located(AssertionError, errors.locate(self)), arguments
+        )
         return FINISHED_NEVER
     raise AssertionError(*arguments)
 
@@ -321,7 +323,7 @@ def _raise(self, node):
             arguments = [self.eval(a) for a in node.exc.args]
             self.node = node
             if self.in_region() or values.contains_symbolic(arguments):
-                effects.raise_later(self, make, arguments)
+                effects.raise_later(self.compiling, make, arguments)
                 return FINISHED_NEVER
             raise make(*arguments)
     error = self.eval(node.exc)
@@ -329,7 +331,7 @@ def _raise(self, node):
     if isinstance(error, type):
         error = error()
     if self.in_region():
-        effects.raise_later(self, type(error), error.args)
+        effects.raise_later(self.compiling, type(error), error.args)
         return FINISHED_NEVER
     raise error
 

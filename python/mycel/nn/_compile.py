@@ -15,6 +15,11 @@ def changed():
     _epoch += 1
 
 
+def epoch():
+    """A number that changes whenever a cell changes."""
+    return _epoch
+
+
 def inside():
     """Whether a cell is being compiled on this thread: cells inside it run as they are."""
     return getattr(_local, "depth", 0) > 0
@@ -28,13 +33,14 @@ class _Inside:
         _local.depth -= 1
 
 
-def _state_of(cell):
+def state_of(cell):
     """What beside arguments decides how the network computes; hooks are told by their numbers."""
     return tuple(
         (
             id(c),
             c.training,
             c._float_type,
+            c._version,
             (*c._forward_pre_hooks, *c._forward_hooks, *c._backward_hooks),
             tuple((id(p), p.requires_grad) for p in c._params.values() if p is not None),
         )
@@ -51,7 +57,7 @@ def compiled_form(cell):
     if known is None:
         known = fields["_compiled"] = {"epoch": -1, "forms": {}, "now": None}
     if known["epoch"] != _epoch:
-        state = _state_of(cell)
+        state = state_of(cell)
         if state not in known["forms"]:
             known["forms"][state] = jit(_Body(cell))
         known["now"] = known["forms"][state]

@@ -7,6 +7,7 @@ from mycel.common.parameter import Parameter, ParameterTuple
 from mycel.front import construct_of
 from mycel.nn import _compile, _hooks
 
+_PLAIN = (bool, int, float, str, type(None))
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -27,6 +28,7 @@ class Cell:
         fields["_special"] = False  # hooks, casts, a custom gradient: calls take the long way
         fields["_float_type"] = None
         fields["_flags"] = {}
+        fields["_version"] = 0  # counts changes of plain attributes
         fields["_forward_pre_hooks"] = {}
         fields["_forward_hooks"] = {}
         fields["_backward_hooks"] = {}
@@ -63,6 +65,18 @@ class Cell:
         else:
             if isinstance(value, ParameterTuple):
                 self._note_tuple(value)
+            if (
+                isinstance(value, _PLAIN)
+                and name in fields
+                and fields[name] != value
+                and (
+                    type(self).__module__.startswith(
+                        "mycel."
+                    )  # others are watched when they are read
+                )
+            ):
+                fields["_version"] += 1
+                _compile.changed()
             object.__setattr__(self, name, value)
 
     def _set_parameter(self, name, value):

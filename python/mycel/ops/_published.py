@@ -244,14 +244,20 @@ class Depend(Primitive):
 
 @entry
 def print_(*input_x):
-    """Prints tensors and texts to standard output; gives the first tensor. Inside a compiled
-    function only texts, dtypes and shapes are known."""
+    """Prints tensors and texts to standard output, in compiled code when it runs; gives the first
+    tensor."""
+    from mycel.front import effects, here
+
     for item in input_x:
         if not isinstance(item, (Tensor, str, int, float, bool, tuple, list)):
             raise TypeError(
                 f"print_: tensors, texts and numbers can be printed, got {type(item).__name__}"
             )
-        print(repr(item) if isinstance(item, Tensor) else item, flush=True)
+        shown = effects.representation(item) if isinstance(item, Tensor) else item
+        if here() is None:
+            print(shown, flush=True)
+        else:
+            effects.print_values(here(), (shown,), {"flush": True})
     return next((item for item in input_x if isinstance(item, Tensor)), None)
 
 
@@ -274,16 +280,24 @@ class Assert(Primitive):
         self.add_prim_attr("summarize", summarize)
 
     def __call__(self, condition, input_data):
-        if not bool(condition):
-            shown = "; ".join(str(_tensor(x).reshape(-1)[: self.summarize]) for x in input_data)
-            raise ValueError(f"Assert: the condition does not hold: {shown}")
+        from mycel.front import effects, here
+
+        compiling = here()
+        if compiling is not None and not _mycel.known(condition):
+            make = lambda *values: self._error(values)
+            effects.check_later(compiling, condition, make, tuple(input_data))
+        elif not bool(condition):
+            raise self._error(input_data)
+
+    def _error(self, values):
+        shown = "; ".join(str(_tensor(x).reshape(-1)[: self.summarize]) for x in values)
+        return ValueError(f"Assert: the condition does not hold: {shown}")
 
 
 @entry
 def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=True):
-    """Decorates a function of Python values that is evaluated while compiling. Calls run where
-    they stand, so the function is used as it is; a tensor without a value among its arguments is
-    an error."""
+    """Decorates a function of Python values that is evaluated while compiling, by Python itself:
+    anything may stand in it. A tensor without a value among its arguments is an error."""
     for flag_name, flag in (
         ("get_instance", get_instance),
         ("reuse_result", reuse_result),
@@ -297,6 +311,7 @@ def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=Tr
             return type(
                 name or f.__name__, (_Function,), {"_call": staticmethod(f), "__doc__": f.__doc__}
             )
+        f._runs_natively = "constexpr"
         return f
 
     return decorate if fn is None else decorate(fn)

@@ -198,17 +198,10 @@ def test_parameter_assigned_in_a_branch_and_a_loop():
                 ops.assign_add(self.n, Tensor(10.0))
             return x * self.n
 
-    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
-        before = ms.get_context("mode")
-        ms.set_context(mode=mode)
-        try:
-            net = Net()
-            k = 2 if mode == ms.PYNATIVE_MODE else Tensor(2)
-            same(plain(net(Tensor(V), k)), V * 21)
-            same(plain(net(Tensor(-V), k)), -V * 41)
-            same(plain(net.n), 41.0)
-        finally:
-            ms.set_context(mode=before)
+    net = Net()
+    same(plain(net(Tensor(V), Tensor(2))), V * 21)
+    same(plain(net(Tensor(-V), Tensor(2))), -V * 41)
+    same(plain(net.n), 41.0)
 
 
 def test_gradient_through_if():

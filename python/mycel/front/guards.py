@@ -1,0 +1,255 @@
+"""What a compiled function read from outside: globals, closures, attributes. Its program holds
+these as constants, so they must be the same when it runs again; else it is compiled anew. A tensor
+that changes becomes an input of the next program instead."""
+
+import sys
+import types
+
+from mycel import _mycel
+from mycel._mycel import Tensor
+from mycel.common.parameter import Parameter
+
+MISSING = object()
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+class Global:
+    """A variable of a module."""
+
+    __slots__ = ("name", "names")
+
+    def __init__(self, names, name):
+        self.names, self.name = names, name
+
+    def key(self):
+        return (id(self.names), self.name)
+
+    def get(self):
+        return self.names.get(self.name, MISSING)
+
+    def text(self):
+        return f"global '{self.name}'"
+
+
+class Free:
+    """A variable of a function around the compiled one."""
+
+    __slots__ = ("cell", "name")
+
+    def __init__(self, cell, name):
+        self.cell, self.name = cell, name
+
+    def key(self):
+        return (id(self.cell), "cell")
+
+    def get(self):
+        try:
+            return self.cell.cell_contents
+        except ValueError:
+            return MISSING
+
+    def text(self):
+        return f"'{self.name}' of the function around it"
+
+
+class Member:
+    """An attribute of an object."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, owner, name):
+        self.owner, self.name = owner, name
+
+    def key(self):
+        return (id(self.owner), "." + self.name)
+
+    def get(self):
+        return getattr(self.owner, self.name, MISSING)
+
+    def text(self):
+        owner = self.owner
+        return (
+            f"'{owner.__name__ if isinstance(owner, type) else type(owner).__name__}.{self.name}'"
+        )
+
+
+class Given:
+    """An argument that is no tensor."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def key(self):
+        return (id(self.value), "given")
+
+    def get(self):
+        return self.value
+
+    def text(self):
+        return f"an argument, a {type(self.value).__name__},"
+
+
+class Guards:
+    """The places read while one program was compiled, with what stood there."""
+
+    def __init__(self, inputs=()):
+        self.inputs = {g.key(): g for g in inputs}  # tensors that are inputs of the program
+        self.symbols = {}  # key -> the input's tensor while compiling
+        self.types = {}  # key -> (dtype, shape) of an input
+        self.always, self.cells = {}, {}  # key -> (place, what stood there)
+        self.epoch = -1
+        self.extending = False  # a list read now is only appended to: what it holds is no matter
+
+    # -- while compiling
+
+    def bind(self, tensors):
+        """Gives the inputs their tensors."""
+        for key, t in zip(self.inputs, tensors):
+            self.symbols[key] = t
+            self.types[key] = (t.dtype, t.shape)
+
+    def read(self, place, value):
+        """The value as the program sees it, noted."""
+        key = place.key()
+        if self.extending and isinstance(value, list):
+            self.always.setdefault((key, "same"), (place, ("same", value)))
+            return value
+        if key in self.symbols and isinstance(value, Tensor):
+            return self.symbols[key]
+        if key not in self.always and key not in self.cells:
+            seen = _seen(value)
+            if _holds(seen, place.get()):  # not what is made anew whenever it is asked for
+                (self.cells if _is_cell(value) else self.always)[key] = (place, seen)
+        return value
+
+    def place_of(self, tensor):
+        """What gives the tensor object that an input's symbolic tensor stands for, or None."""
+        for key, symbol in self.symbols.items():
+            if symbol is tensor:
+                return self.inputs[key].get
+        return None
+
+    # -- before a run
+
+    def values(self):
+        """The tensors of the inputs now."""
+        return [g.get() for g in self.inputs.values()]
+
+    def changed(self):
+        """The places that hold something else than while compiling."""
+        found = [p for key, p in self.inputs.items() if self._other_type(key, p.get())]
+        found += [p for p, seen in self.always.values() if not _holds(seen, p.get())]
+        now = _epoch()
+        if self.epoch != now:
+            wrong = [p for p, seen in self.cells.values() if not _holds(seen, p.get())]
+            if not wrong:
+                self.epoch = now
+            found += wrong
+        return found
+
+    def _other_type(self, key, value):
+        return not isinstance(value, Tensor) or self.types[key] != (value.dtype, value.shape)
+
+    def could_be_input(self, place):
+        """Whether a place that has changed holds a tensor of the same type as before."""
+        seen = self.always.get(place.key(), (None, (None,)))[1]
+        value = place.get()
+        return (
+            seen[0] == "tensor"
+            and isinstance(value, Tensor)
+            and not isinstance(value, Parameter)
+            and (value.dtype, value.shape) == (seen[2].dtype, seen[2].shape)
+        )
+
+
+def _epoch():
+    from mycel.nn import _compile
+
+    return _compile.epoch()
+
+
+def _is_cell(value):
+    from mycel.nn.cell import Cell
+
+    return isinstance(value, (Cell, Parameter))
+
+
+def _cell_state(value):
+    from mycel.nn import _compile
+
+    return () if isinstance(value, Parameter) else _compile.state_of(value)
+
+
+def plain_key(value):
+    """A number as what equals only itself: NaN does, and -0.0 is not 0.0."""
+    return value.hex() if isinstance(value, float) else value
+
+
+def _seen(value):
+    """What to compare a place's content with later."""
+    if isinstance(value, _PLAIN):
+        return ("plain", type(value), plain_key(value))
+    if isinstance(value, Parameter):
+        return ("same", value)
+    if isinstance(value, Tensor):
+        return ("tensor", value, _mycel.raw(value))
+    if isinstance(value, (list, tuple)):
+        return ("items", type(value), [_seen(v) for v in value])
+    if isinstance(value, dict):
+        return ("items", dict, [(k, _seen(v)) for k, v in value.items()])
+    if isinstance(value, (set, frozenset)):
+        return ("set", type(value), frozenset(value))
+    if _is_cell(value):
+        return ("cell", value, _cell_state(value))
+    if isinstance(value, types.MethodType):
+        return ("method", value.__func__, value.__self__)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
+        return ("array", value.dtype, value.copy())
+    return ("same", value)
+
+
+def _holds(seen, value):
+    kind = seen[0]
+    if kind == "plain":
+        return type(value) is seen[1] and plain_key(value) == seen[2]
+    if kind == "same":
+        return value is seen[1]
+    if kind == "tensor":
+        return isinstance(value, Tensor) and _mycel.same_value(value, seen[2])
+    if kind == "items":
+        if type(value) is not seen[1] or len(value) != len(seen[2]):
+            return False
+        if seen[1] is dict:
+            pairs = zip(value.items(), seen[2])
+            return all(k == wk and _holds(w, v) for (k, v), (wk, w) in pairs)
+        return all(map(_holds, seen[2], value))
+    if kind == "set":
+        return type(value) is seen[1] and value == seen[2]
+    if kind == "cell":
+        return value is seen[1] and _cell_state(value) == seen[2]
+    if kind == "method":
+        same = isinstance(value, types.MethodType) and value.__func__ is seen[1]
+        return same and value.__self__ is seen[2]
+    return (
+        type(value) is type(seen[2])
+        and value.dtype == seen[1]
+        and value.shape == seen[2].shape
+        and bool(((value == seen[2]) | (value != value)).all())
+    )
+
+
+_steady = {}  # id of a module -> (module, whether it is no part of the user's program)
+
+
+def steady(module):
+    """Whether a module is this package's, Python's or an installed one: taken as it is."""
+    from mycel.front.source import is_user_file
+
+    found = _steady.get(id(module))
+    if found is None:
+        filename = getattr(module, "__file__", None)
+        found = _steady[id(module)] = (module, filename is None or not is_user_file(filename))
+    return found[1]
