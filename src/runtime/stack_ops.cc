@@ -17,6 +17,15 @@ const uint8_t* mask_bytes(const Tensor* mask) {
 }
 int mask_dims(const Tensor* mask) { return mask ? mask->rank() : 0; }
 
+// Without fixed places in memory examples cannot have stacks of their own.
+void refuse_mask(const Tensor* mask) {
+  if (!mask) return;
+  throw UserError(ErrorKind::kUnsupported,
+                  "vmap: a loop that examples leave at different times keeps values of unknown "
+                  "shape for its gradient",
+                  "Give the loop's values shapes that are known.");
+}
+
 Tensor push(std::span<const Tensor> in) {
   Tensor stack = in[0];
   const Tensor* mask = given(in, 2);
@@ -24,6 +33,7 @@ Tensor push(std::span<const Tensor> in) {
   if (s.packed()) {
     s.push(in[1].raw(), mask_bytes(mask), mask_dims(mask));
   } else {
+    refuse_mask(mask);
     s.push_tensor(in[1]);
   }
   return stack;
@@ -34,6 +44,7 @@ Tensors pop(std::span<const Tensor> in) {
   const Tensor* mask = given(in, 1);
   Stack& s = owned_stack(stack);
   if (!s.packed()) {
+    refuse_mask(mask);
     const Tensor* like = given(in, 2);
     return {stack, s.pop_tensor(like ? *like : Tensor())};
   }

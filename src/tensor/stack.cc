@@ -176,7 +176,7 @@ void Stack::add(const Stack& other) {
 }
 
 Tensor Stack::rows(int64_t count, bool first_on_top) const {
-  MYCEL_CHECK(packed_, "rows of a stack whose elements differ in shape");
+  if (!packed_) return tensor_rows(count, first_on_top);
   int64_t have = depth();
   if (count < 0) count = have;
   Shape s{count};
@@ -194,6 +194,30 @@ Tensor Stack::rows(int64_t count, bool first_on_top) const {
       std::memcpy(to + static_cast<size_t>(row) * step + i * row_,
                   top - static_cast<size_t>(k + 1) * row_, row_);
     }
+  }
+  return out;
+}
+
+Tensor Stack::tensor_rows(int64_t count, bool first_on_top) const {
+  auto have = static_cast<int64_t>(tensors_.size());
+  if (count < 0) count = have;
+  if (count > have || have == 0) {
+    value_error("{} rows are asked of a stack of {} tensors of unknown shape", count, have);
+  }
+  const Tensor& top = tensors_.back();
+  Shape s{count};
+  for (int64_t d : top.shape()) s.push_back(d);
+  Tensor out = Tensor::empty(dtype_, s);
+  for (int64_t k = 0; k < count; ++k) {
+    const Tensor& t = tensors_[static_cast<size_t>(have - 1 - k)];
+    if (!(t.shape() == top.shape())) {
+      value_error("the rows of a result differ in shape: {} and {}", top.shape().str(),
+                  t.shape().str());
+    }
+    int64_t row = first_on_top ? k : count - 1 - k;
+    if (t.bytes() == 0) continue;
+    std::memcpy(static_cast<char*>(out.mutable_raw()) + static_cast<size_t>(row) * t.bytes(),
+                t.raw(), t.bytes());
   }
   return out;
 }

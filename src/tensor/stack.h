@@ -80,6 +80,7 @@ class Stack {
       __builtin_memcpy(to, from, bytes);
     }
   }
+  Tensor tensor_rows(int64_t count, bool first_on_top) const;
   void grow(Lane& l, size_t bytes);
   static void drop(Lane& l);
   void push_lanes(const void* element, const uint8_t* mask, int mask_dims);

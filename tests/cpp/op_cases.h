@@ -83,6 +83,7 @@ inline constexpr const char* kColumns[] = {
     "scalar",     // 0-d operands: the same
     "bad_input",  // errors are UserErrors that name the op
     "text",       // graph text round trip
+    "vmap",       // a batch of examples against the op called once per example
     "threads",    // bitwise equal on one and two threads
 };
 

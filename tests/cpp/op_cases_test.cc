@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "case_text.h"
+#include "op_checks.h"
 
 namespace mycel::op_cases {
 namespace {
@@ -52,6 +53,12 @@ void run(const std::string& column, bool brief) {
   }
   fmt::print("{:<10} {:>4} ops passed, {:>3} failed, {:>3} not applicable\n", column, passed,
              failed, skipped);
+  if (column == "vmap") {
+    fmt::print("{:<10} {:>4} of them run once per example\n", "", looped_ops().size());
+    for (const std::string& name : looped_ops()) {
+      reasons += fmt::format("  {} runs once per example\n", name);
+    }
+  }
   if (std::getenv("MYCEL_OP_REPORT")) fmt::print("{}", reasons);
 }
 

@@ -331,11 +331,19 @@ void check_threads(const OpCases& all, bool brief, Report& r) {
 std::vector<std::string> run_column(const std::string& column, const OpCases& cases, bool brief,
                                     std::string* why_not) {
   using Check = void (*)(const OpCases&, bool, Report&);
-  static const std::map<std::string, Check> checks = {
-      {"type", check_type},           {"points", check_points},       {"kernels", check_kernels},
-      {"grad", check_grad},           {"grad2", check_grad2},         {"dtypes", check_dtypes},
-      {"broadcast", check_broadcast}, {"zero_size", check_zero_size}, {"scalar", check_scalar},
-      {"bad_input", check_bad_input}, {"text", check_text},           {"threads", check_threads}};
+  static const std::map<std::string, Check> checks = {{"type", check_type},
+                                                      {"points", check_points},
+                                                      {"kernels", check_kernels},
+                                                      {"grad", check_grad},
+                                                      {"grad2", check_grad2},
+                                                      {"dtypes", check_dtypes},
+                                                      {"broadcast", check_broadcast},
+                                                      {"zero_size", check_zero_size},
+                                                      {"scalar", check_scalar},
+                                                      {"bad_input", check_bad_input},
+                                                      {"text", check_text},
+                                                      {"threads", check_threads},
+                                                      {"vmap", check_vmap}};
   Report r;
   auto all = cases.skip.find("all");
   if (all != cases.skip.end()) {

@@ -1,6 +1,7 @@
 // The columns of the generic op tests, one function each; run_column (op_checks.cc) names them.
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ class Report {
   std::string why_not;  // when nothing was checked
 };
 
+// Ops that vmap has run once per example, in the vmap column so far.
+std::set<std::string>& looped_ops();
+
 // The cases that a column looks at.
 std::vector<const Case*> cases_for(const std::string& column, const OpCases& all, bool brief,
                                    Report& r);
@@ -42,6 +46,7 @@ void check_zero_size(const OpCases& all, bool brief, Report& r);
 void check_scalar(const OpCases& all, bool brief, Report& r);
 void check_bad_input(const OpCases& all, bool brief, Report& r);
 void check_text(const OpCases& all, bool brief, Report& r);
+void check_vmap(const OpCases& all, bool brief, Report& r);
 void check_threads(const OpCases& all, bool brief, Report& r);
 
 }  // namespace mycel::op_cases

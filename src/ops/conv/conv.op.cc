@@ -1,6 +1,7 @@
 // Convolutions and their gradients.
 #include "ops/conv/conv.h"
 
+#include "ops/batching.h"
 #include "ops/conv/conv_rules.h"
 #include "ops/conv/rooms.h"
 
@@ -96,6 +97,7 @@ constexpr OpDef kConvDx = check({
     .shard = "none",
     .grad = conv_dx_grad,
     .loops = conv_dx_loops,
+    .batch = batch_merge,
     .cases = "dy[2, 4, 3, 2]; w[4, 3, 3, 2]; stride = [2, 1]; dilation = [1, 1]; pad_mode = pad; "
              "padding = 0 [1, 0, 0, "
              "1]; extra = 0 [1, 0]; without like; bad extra = 2; bad w[3, 3, 3, 2] | "

@@ -4,6 +4,7 @@
 #include "ir/expansion.h"
 #include "ir/loop_rule.h"
 #include "ir/type_rule.h"
+#include "ops/batching.h"
 #include "ops/index/index.h"
 #include "ops/shape/shape.h"
 #include "ops/value.h"
@@ -135,6 +136,7 @@ constexpr OpDef kGather = check({
     .type = gather_type,
     .shard = "none",
     .grad = gather_grad,
+    .batch = batch_gather,
     .cases = "input_params[4, 5, 6]; input_indices[2, 3]; input_indices in ints(-4, 3); axis = 0 1 "
              "-1; bad axis = 3; bad "
              "batch_dims = 3 | input_params[2, 5, 3]; input_indices[2, 4]; axis = 1 2; batch_dims "
@@ -161,6 +163,7 @@ constexpr OpDef kGatherD = check({
         [](Adjoint& a) {
           a.dx(0) += kElementsScatterAdd({zeros_of(a, 0), a.x(1), a.dy()}, {a.attrs()["dim"]});
         },
+    .batch = batch_axis,
     .cases = "x[3, 4, 5]; index[3, 4, 2]; index in ints(-5, 4); dim = 2 -1 | x[3, 4]; index[5, 3]; "
              "index in ints(0, 2); dim "
              "= 0; bad dim = 2; bad index[5]; bad index[3, 9]; skip zero_size: an empty axis has "
@@ -238,6 +241,7 @@ constexpr OpDef kOneHot = check({
     .shard = "none",
     .grad = one_hot_grad,
     .loops = one_hot_loops,
+    .batch = batch_one_hot,
     .cases = "indices[2, 3] []; indices in ints(-1, 4); on_value[]; off_value[]; depth = 4; axis = "
              "-1 0; bad axis = 5; bad "
              "depth = -1; bad on_value[2]; skip dtypes: on and off have one dtype; skip zero_size: "

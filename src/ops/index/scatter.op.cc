@@ -197,6 +197,7 @@ constexpr OpDef kAxisScatterAdd = check({
           a.dx(2) += kGather({a.dy(), a.x(1)},
                              {a.attrs()["axis"], a.attrs()["batch_dims"], a.attrs()["bounds"]});
         },
+    .batch = batch_gather,
     .cases = "x[4, 5]; indices[3]; indices in ints(-4, 3); updates[3, 5]; axis = 0; bad updates[2, "
              "5]; bad axis = 2 | x[2, "
              "5, 3]; indices[2, 4]; updates[2, 4, 3]; axis = 1; batch_dims = 1 | x[2, 3]; "

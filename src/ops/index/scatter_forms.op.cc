@@ -1,6 +1,7 @@
 // Scatters per element, and further forms of the tuple scatters.
 #include "ir/expansion.h"
 #include "ir/type_rule.h"
+#include "ops/batching.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/index/index.h"
 #include "ops/reduce/reduce.h"
@@ -101,6 +102,7 @@ constexpr OpDef kElementsScatterAdd = check({
           a.dx(0) += a.dy();
           if (a.wants(2)) a.dx(2) += kGatherD({a.dy(), a.x(1)}, {a.attrs()["axis"]});
         },
+    .batch = batch_axis,
     .cases = "x[3, 4]; indices[3, 6]; indices in ints(-4, 3); updates[3, 6]; axis = 1; bad "
              "updates[2, 5]; bad axis = 2 | x[3, 4]; "
              "indices[5, 2]; indices in ints(0, 2); updates[5, 2]; axis = 0; skip dtypes: both "
@@ -117,6 +119,7 @@ constexpr OpDef kElementsScatterUpdate = check({
     .type = elements_type,
     .shard = "none",
     .grad = elements_update_grad,
+    .batch = batch_axis,
     .cases = "x[3, 4]; indices[3, 6]; indices in ints(-4, 3); updates[3, 6]; axis = 1; bad "
              "updates[2, 5]; bad axis = 2 | x[3, "
              "4]; indices[5, 2]; indices in ints(0, 2); updates[5, 2]; axis = 0; skip dtypes: both "

@@ -1,5 +1,6 @@
 // Reading and writing the element that a label names.
 #include "ir/adjoint.h"
+#include "ir/batching.h"
 #include "ir/loop_rule.h"
 #include "ir/type_rule.h"
 #include "ops/loss/loss.h"
@@ -133,6 +134,22 @@ void place_grad(Adjoint& a) {
   a.dx(0) += kPickClass({a.dy(), a.x(1)}, {a.attrs()["axis"], a.attrs()["ignore_index"]});
 }
 
+// The batch is one more dim before the classes; x must not repeat along the others there.
+bool batch_class(ir::Batching& b) {
+  const Shape& labels = b.shape(1);
+  int64_t axis = b.attrs.integer("axis");
+  if (axis < 0) axis += labels.rank() + 1;
+  const Shape& x = b.shape(0);
+  if (x.rank() > labels.rank()) {
+    for (int d = 0; d < axis; ++d) {
+      if (x[d] != labels[d]) return false;
+    }
+  }
+  std::vector<Value> in;
+  for (int i = 0; i < b.inputs(); ++i) in.push_back(b.has(i) ? b.spread(i) : Value());
+  return b.same(in, b.replaced("axis", Attr(axis + 1)));
+}
+
 }  // namespace
 
 constexpr OpDef kPickClass = check({
@@ -146,6 +163,7 @@ constexpr OpDef kPickClass = check({
     .shard = "none",
     .grad = pick_grad,
     .loops = pick_loops,
+    .batch = batch_class,
     .cases = "c = 4; labels in ints(0, c - 1); bad labels[2, 2, 2] | x[5]; labels[]; axis = 0 | "
              "x[1, 4, 1]; labels[2, 3]; "
              "labels in ints(0, 3) | labels in {0, 2, -1}; ignore_index = -1",
@@ -161,6 +179,7 @@ constexpr OpDef kPlaceClass = check({
     .shard = "none",
     .grad = place_grad,
     .loops = place_loops,
+    .batch = batch_class,
     .cases = "depth = 4; labels in ints(0, 3); without like; axis = 0 1 2",
     .internal = true,
 });

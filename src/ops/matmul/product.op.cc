@@ -2,6 +2,7 @@
 #include "ops/matmul/product.h"
 
 #include "ir/adjoint.h"
+#include "ir/batching.h"
 #include "ir/expansion.h"
 #include "ir/type_rule.h"
 #include "ops/elementwise/elementwise.h"
@@ -186,6 +187,27 @@ constexpr OpDef kMatmul = check({
     .alias = "mm",
 });
 
+namespace {
+
+// A weight for each example makes a batch of products.
+bool batch_dense(ir::Batching& b) {
+  const Shape& s = b.shape(0);
+  if (s.rank() == 0 || !s.known() || !b.out_shape().known()) return false;
+  if (!b.batched(1) && !b.batched(2)) {
+    std::vector<Value> in{b.x(0), b.x(1)};
+    if (b.has(2)) in.push_back(b.x(2));
+    return b.same(in, b.node.attrs);
+  }
+  Shape rows{b.size, s.size() / std::max<int64_t>(1, s[-1]), s[-1]};
+  Value x = b.reshape(b.spread(0), rows);
+  Value y = kBatchMatmul({x, b.x(1)}, {false, true});
+  y = b.reshape(y, b.with_batch(b.out_shape()));
+  if (b.has(2)) y = y + b.aligned(2, b.out_shape().rank());
+  return b.give(y);
+}
+
+}  // namespace
+
 constexpr OpDef kDense = check({
     .name = "dense",
     .doc = "Fully connected layer y = x Wᵀ + b with W stored as [out, in]; leading dims of x are a "
@@ -196,6 +218,7 @@ constexpr OpDef kDense = check({
     .shard = "... i, o i, o -> ... o : sum(i)",
     .grad = dense_grad,
     .loops = dense_loops,
+    .batch = batch_dense,
     .cases = "input[n, i] [b, n, i] [i]; weight[o, i]; bias[o]; bad input[2, 3] weight[4, 5] "
              "bias[4]; bad input[2, 3] "
              "weight[4, 3] bias[3]",

@@ -1,5 +1,6 @@
 // Layer normalisation: statistics over the trailing dims of each sample.
 #include "ir/adjoint.h"
+#include "ir/batching.h"
 #include "ir/expansion.h"
 #include "ir/type_rule.h"
 #include "ops/elementwise/elementwise.h"
@@ -137,6 +138,24 @@ void expand_layer_norm_dx(Expansion& e) {
 
 }  // namespace
 
+namespace {
+
+// With scale and offset shared by all examples the batch is one more dim in front.
+bool batch_layer_norm(ir::Batching& b) {
+  if (!b.batched(0) || b.batched(1) || b.batched(2)) return false;
+  ir::Attrs attrs = b.node.attrs;
+  for (const char* name : {"begin_norm_axis", "begin_params_axis"}) {
+    int i = b.node.op->attr_index(name);
+    int64_t axis = b.attrs.integer(name);
+    if (axis >= 0) attrs.set(static_cast<size_t>(i), ir::Attr(axis + 1));
+  }
+  std::vector<Value> in;
+  for (int i = 0; i < b.inputs(); ++i) in.push_back(b.x(i));
+  return b.same(in, attrs);
+}
+
+}  // namespace
+
 constexpr OpDef kLayerNorm = check({
     .name = "layer_norm",
     .doc = "y = (x - mean) / sqrt(variance + epsilon) gamma + beta with mean and (biased) variance "
@@ -149,6 +168,7 @@ constexpr OpDef kLayerNorm = check({
     .shard = "none",
     .grad = layer_norm_grad,
     .loops = layer_norm_loops,
+    .batch = batch_layer_norm,
     .cases =
         "input_x[3, 8]; gamma[8]; beta[8]; begin_norm_axis = 1 -1; epsilon = 1e-5; fd 1e-5; bad "
         "gamma[3]; bad "

@@ -1,4 +1,5 @@
 // Means over windows.
+#include "ops/batching.h"
 #include "ops/pool/pool.h"
 #include "ops/pool/pool_rules.h"
 #include "ops/pool/rooms.h"
@@ -79,6 +80,7 @@ constexpr OpDef kAvgPoolDx = check({
     .shard = "none",
     .grad = avg_dx_grad,
     .loops = avg_dx_loops,
+    .batch = batch_merge_all,
     .cases = "dy[2, 2, 2, 5]; kernel_size = [3, 2]; stride = [2, 1]; size = [5, 6]; without like; "
              "skip zero_size: the "
              "sizes belong together | dy[2, 2, 3, 2]; kernel_size = []; stride = []; output_size = "

@@ -1,4 +1,5 @@
 // Maxima over windows.
+#include "ops/batching.h"
 #include "ops/pool/pool.h"
 #include "ops/pool/pool_rules.h"
 #include "ops/pool/rooms.h"
@@ -81,6 +82,7 @@ constexpr OpDef kMaxPoolWithArgmax = check({
     .shard = "none",
     .grad = max_pool_grad,
     .loops = max_pool_loops,
+    .batch = batch_merge_all,
     .cases = "x[2, 2, 5, 6]; x in distinct(-9, 9); kernel_size = [2, 2] [3, 2]; stride = None [2, "
              "1]; dilation = [1, 1]; "
              "padding = 0 [1, 0]; index_dtype = int32 int64; bad index_dtype = float32",
@@ -96,6 +98,7 @@ constexpr OpDef kMaxPoolGather = check({
     .shard = "none",
     .grad = max_gather_grad,
     .loops = max_gather_loops,
+    .batch = batch_merge_all,
     .cases = "x[2, 2, 5, 6]; v[2, 2, 5, 6]; x in distinct(-9, 9); kernel_size = [3, 2]; stride = "
              "[2, 1]; dilation = [1, "
              "1]; padding = 0 1; no grad of x: piecewise constant",
@@ -113,6 +116,7 @@ constexpr OpDef kMaxPoolScatter = check({
     .shard = "none",
     .grad = max_scatter_grad,
     .loops = max_scatter_loops,
+    .batch = batch_merge_all,
     .cases = "x[2, 2, 5, 6]; u[2, 2, 2, 5]; x in distinct(-9, 9); kernel_size = [3, 2]; stride = "
              "[2, 1]; dilation = [1, "
              "1]; no grad of x: piecewise constant; skip zero_size: the sizes belong together",

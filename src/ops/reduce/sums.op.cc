@@ -6,6 +6,7 @@
 #include "ops/reduce/fold.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/rooms.h"
+#include "ops/shape/batching.h"
 #include "ops/shape/shape.h"
 
 namespace mycel::ops {
@@ -199,6 +200,7 @@ constexpr OpDef kSumTo = check({
           emit_fold(c, broadcast_axes(c.in_type(0).shape, c.out_type().shape),
                     {.accumulator = d, .lift = [d](auto x) { return cast(x, d); }, .merge = plus});
         },
+    .batch = batch_sum_to,
     .cases = "x[2, 3, 4]; shape = [2, 3, 4] [3, 4] [4] [] [1, 3, 1] [2, 1, 4] [1, 1]; bad shape = "
              "[5] | x[]; "
              "shape = []; bad shape = [5]",

@@ -2,6 +2,7 @@
 
 #include "ir/expansion.h"
 #include "ir/type_rule.h"
+#include "ops/batching.h"
 #include "ops/shape/moves.h"
 #include "ops/shape/shape.h"
 
@@ -174,6 +175,7 @@ constexpr OpDef kDepthToSpace = check({
           a.dx(0) += kSpaceToDepth({a.dy()}, {a.attrs()["block_size"], a.attrs()["mode"]});
         },
     .loops = move_loops<depth_to_space_moves>,
+    .batch = batch_leading,
     .cases = "x[2, 8, 2, 3] [4, 1, 2]; block_size = 2; mode = DCR CRD; bad x[2, 3, 2, 2]; bad x[4, "
              "4]; bad block_size = "
              "0; skip zero_size: channels come in blocks; skip scalar: three dims are needed",
@@ -195,6 +197,7 @@ constexpr OpDef kSpaceToDepth = check({
           a.dx(0) += kDepthToSpace({a.dy()}, {a.attrs()["block_size"], a.attrs()["mode"]});
         },
     .loops = move_loops<space_to_depth_moves>,
+    .batch = batch_leading,
     .cases = "x[2, 2, 4, 6] [1, 2, 4]; block_size = 2; mode = DCR CRD; bad x[2, 3, 3, 2]; bad x[4, "
              "4]; bad block_size = "
              "0; skip zero_size: pixels come in blocks; skip scalar: three dims are needed",

@@ -4,6 +4,7 @@
 
 #include "ir/expansion.h"
 #include "ir/type_rule.h"
+#include "ops/batching.h"
 #include "ops/shape/moves.h"
 #include "ops/shape/shape.h"
 #include "ops/value.h"
@@ -338,6 +339,7 @@ constexpr OpDef kConcatGrad = check({
           a.dx(0) += joined(parts, a.attrs().integer("axis"));
         },
     .loops = move_loops<split_moves>,
+    .batch = batch_axis,
     .cases = "y[5, 2]; like[2, 2] [3, 2]; axis = 0; no grad of like: only its shape is used; skip "
              "dtypes: like is not "
              "read; skip zero_size: sizes belong together; skip scalar: scalars have no axis",

@@ -6,6 +6,7 @@
 #include "ir/expansion.h"
 #include "ir/loop_rule.h"
 #include "ir/type_rule.h"
+#include "ops/batching.h"
 #include "ops/reduce/reduce.h"
 #include "ops/shape/moves.h"
 #include "ops/shape/shape.h"
@@ -187,6 +188,7 @@ constexpr OpDef kBand = check({
     .shard = "none",
     .grad = [](Adjoint& a) { a.dx(0) += kBand({a.dy()}, {a.attrs()["first"], a.attrs()["last"]}); },
     .loops = band_loops,
+    .batch = batch_leading,
     .cases =
         "x[2, 3, 4] [5, 2]; first = -1 0 2; last = 0 1; bad x[3]; skip scalar: two dims are needed",
     .internal = true,
@@ -241,6 +243,7 @@ constexpr OpDef kDiagonal = check({
     .grad =
         [](Adjoint& a) { a.dx(0) += kDiagonalUpdate({zeros_of(a, 0), a.dy()}, plane_attrs(a)); },
     .loops = move_loops<diagonal_moves>,
+    .batch = batch_axis,
     .cases = "input[2, 3, 4]; offset = 0 1 -1 9; dim1 = 0 -1; dim2 = 1; bad dim1 = 1; bad dim1 = "
              "3; bad input[3]; skip scalar: "
              "two dims are needed",
@@ -256,6 +259,7 @@ constexpr OpDef kDiagonalUpdate = check({
     .shard = "none",
     .grad = diagonal_update_grad,
     .loops = move_loops<diagonal_update_moves>,
+    .batch = batch_axis,
     .cases = "x[3, 2, 4]; value[2, 3]; offset = 0 1; dim1 = 0; dim2 = 2; bad value[3, 3]; skip "
              "dtypes: both have one dtype; "
              "skip zero_size: sizes belong together; skip scalar: two dims are needed",

@@ -4,6 +4,7 @@
 
 #include "ir/expansion.h"
 #include "ir/type_rule.h"
+#include "ops/shape/batching.h"
 #include "ops/shape/moves.h"
 #include "ops/shape/shape.h"
 #include "ops/value.h"
@@ -233,6 +234,7 @@ constexpr OpDef kPadNd = check({
     .shard = "none",
     .grad = pad_grad,
     .loops = move_loops<pad_moves>,
+    .batch = batch_pad,
     .cases = "x[4, 3]; low = [0, 0] [1, 2]; high = [0, 1] [2, 0]; mode = constant reflect "
              "symmetric edge wrap; bad low = "
              "[1] | x[4, 3]; low = [-1, 2]; high = [3, -2]; mode = constant; value = 1.5; bad low "

@@ -3,8 +3,10 @@
 
 #include "ir/expansion.h"
 #include "ir/type_rule.h"
+#include "ops/batching.h"
 #include "ops/index/index.h"
 #include "ops/reduce/reduce.h"
+#include "ops/shape/batching.h"
 #include "ops/shape/moves.h"
 #include "ops/shape/shape.h"
 #include "ops/value.h"
@@ -190,6 +192,7 @@ constexpr OpDef kBroadcastTo = check({
     .shard = "none",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy(); },  // additions to dx are summed back
     .loops = move_loops<broadcast_moves>,
+    .batch = batch_broadcast,
     .cases =
         "input[3, 1]; shape = [3, 4] [2, 3, 1] [2, -1, 5] [3, 0]; bad shape = [3]; bad shape = [2, "
         "4] | input[]; "
@@ -208,6 +211,7 @@ constexpr OpDef kBroadcastLike = check({
     .shard = "none",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy(); },
     .loops = move_loops<broadcast_moves>,
+    .batch = batch_broadcast,
     .cases = "input[3, 1]; other[2, 3, 4]; no grad of other: only its shape is used; bad other[4, "
              "5]; skip dtypes: "
              "other is not read; skip zero_size: the shapes belong together; skip scalar: the "
@@ -226,6 +230,7 @@ constexpr OpDef kTile = check({
     .shard = "none",
     .grad = tile_grad,
     .loops = move_loops<tile_moves>,
+    .batch = batch_tile,
     .cases = "input[2, 3]; multiples = [2, 1] [1, 3] [2, 2, 2] [2] [0, 1]; bad multiples = [-1]",
     .onnx = "Tile",
     .primitive = "Tile()",
@@ -241,6 +246,7 @@ constexpr OpDef kRepeatElements = check({
     .shard = "none",
     .grad = repeat_grad,
     .loops = move_loops<repeat_moves>,
+    .batch = batch_axis,
     .cases =
         "rep = 1 3 0; axis = 0 1 -1; bad axis = 3; bad rep = -1; skip scalar: a scalar has no axes",
 });

@@ -4,6 +4,7 @@
 
 #include "ir/expansion.h"
 #include "ir/type_rule.h"
+#include "ops/shape/batching.h"
 #include "ops/shape/moves.h"
 #include "ops/shape/shape.h"
 
@@ -261,6 +262,7 @@ constexpr OpDef kBasicSlice = check({
     .shard = "none",
     .grad = [](Adjoint& a) { a.dx(0) += written(a, zeros_of(a, 0), a.dy()); },
     .loops = move_loops<slice_moves>,
+    .batch = batch_slice,
     .cases = "x[5, 6]; begin = [1, 0] [-4, 3] [9, 0]; end = [4, 6] [-1, 100]; strides = [1, 1] [2, "
              "3] | x[5, 6]; begin = "
              "[4, -1] [100, 3]; end = [-100, 0] [1, -7]; strides = [-1, -2]; bad strides = [0, 1]; "
@@ -279,6 +281,7 @@ constexpr OpDef kSliceUpdate = check({
     .shard = "none",
     .grad = slice_update_grad,
     .loops = move_loops<slice_update_moves>,
+    .batch = batch_slice,
     .cases = "x[5, 6]; value[2, 3]; begin = [1, 0] [-4, 1]; end = [5, 6]; strides = [2, 2] | x[5, "
              "6]; value[2, 3]; begin = "
              "[3, -1]; end = [-100, 0]; strides = [-2, -2]; bad value[3, 2]; bad strides = [0, 1]; "

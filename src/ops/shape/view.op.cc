@@ -3,6 +3,7 @@
 
 #include "ir/expansion.h"
 #include "ir/type_rule.h"
+#include "ops/batching.h"
 #include "ops/shape/moves.h"
 #include "ops/shape/shape.h"
 
@@ -132,6 +133,7 @@ constexpr OpDef kReshape = check({
     .shard = "none",
     .grad = view_grad,
     .loops = move_loops<identity_moves>,
+    .batch = batch_view,
     .cases = "input[2, 3, 4]; shape = [24] [4, 6] [-1, 2] [2, 3, 4, 1]; bad shape = [5]; bad shape "
              "= [-1, -1]; "
              "bad shape = [7, -1] | input[]; shape = [] [1, 1] | input[0, 3]; shape = [3, 0] [0]; "
@@ -156,6 +158,7 @@ constexpr OpDef kReshapeLike = check({
     .shard = "none",
     .grad = view_grad,
     .loops = move_loops<identity_moves>,
+    .batch = batch_view,
     .cases =
         "input[2, 6]; other[3, 4]; no grad of other: only its shape is used; skip dtypes: other is "
         "not read; "
@@ -173,6 +176,7 @@ constexpr OpDef kExpandDims = check({
     .shard = "none",
     .grad = view_grad,
     .loops = move_loops<identity_moves>,
+    .batch = batch_view,
     .cases = "axis = 0 1 -1 3; bad axis = 5 | input_x[]; axis = 0 -1",
     .onnx = "Unsqueeze",
     .primitive = "ExpandDims()",
@@ -190,6 +194,7 @@ constexpr OpDef kSqueeze = check({
     .shard = "none",
     .grad = view_grad,
     .loops = move_loops<identity_moves>,
+    .batch = batch_view,
     .cases = "input[1, 3, 1]; axis = None 0 -1 [0, 2]; bad axis = 1 | input[3, 2]; axis = None",
     .onnx = "Squeeze",
     .primitive = "Squeeze(axis)",
@@ -207,6 +212,7 @@ constexpr OpDef kCollapseDims = check({
     .shard = "none",
     .grad = view_grad,
     .loops = move_loops<identity_moves>,
+    .batch = batch_view,
     .cases = "start_dim = 0 1 -1; end_dim = -1 2; bad start_dim = 3",
     .view = true,
     .internal = true,
