@@ -23,9 +23,14 @@ target_compile_options(mycel_flags INTERFACE
   # Calls inside libmycel.so may be inlined and bound at link time.
   -fno-semantic-interposition)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 reports -Wmaybe-uninitialized, -Wrestrict and -Wdangling-pointer inside its own headers.
+  # g++ 12 and 13 report -Wmaybe-uninitialized, -Wrestrict, -Warray-bounds and -Wdangling-pointer
+  # inside their own headers; g++ 13 takes a reference into a member for one to a temporary.
   target_compile_options(mycel_flags INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized -Wno-restrict -Wno-dangling-pointer>)
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized -Wno-restrict -Wno-dangling-pointer
+    -Wno-array-bounds>)
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    target_compile_options(mycel_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
+  endif()
 endif()
 if(MYCEL_WERROR)
   target_compile_options(mycel_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
