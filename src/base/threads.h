@@ -14,6 +14,11 @@ void set_thread_count(int n);
 // True inside a body of parallel_for; a nested parallel_for then runs serially.
 bool in_parallel();
 
+// Tells how long a region took beyond its work, because other programs held the cores: then threads
+// sleep where they would spin. parallel_ranges tells it by itself.
+void waited_for_threads(int64_t ns);
+int64_t clock_ns();  // a steady clock
+
 using RangeFn = void (*)(void* context, int64_t begin, int64_t end);
 // Calls fn over disjoint ranges that cover [0, n), each but the last a multiple of `grain`, in
 // parallel. When n <= grain or one thread is allowed: one call, no region. The first exception of a

@@ -78,8 +78,8 @@ std::shared_ptr<const Compiled> load_or_compile(const Nest& nest, const std::str
   return code;
 }
 
-// Element operations that pay for waking a thread: about 3 us of them.
-constexpr int64_t kWorkPerThread = 131072;
+// Element operations that pay for waking a thread: about 12 us of them.
+constexpr int64_t kWorkPerThread = 524288;
 // Shares of a vector loop begin at multiples of this, so that few iterations fall into remainders.
 constexpr int64_t kVectorStep = 64;
 
