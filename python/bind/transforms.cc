@@ -6,11 +6,14 @@
 #include <span>
 #include <vector>
 
+#include <nanobind/stl/optional.h>
+
 #include "base/error.h"
 #include "bind/convert.h"
 #include "bind/tensor_object.h"
 #include "runtime/control.h"
 #include "runtime/dispatch.h"
+#include "runtime/vmap.h"
 
 namespace mycel::bind {
 namespace {
@@ -82,6 +85,12 @@ nb::tuple jvp(nb::handle f, nb::handle args, nb::handle tangents) {
   return nb::make_tuple(to_list(p.values), to_list(p.tangents));
 }
 
+runtime::Mapped map_examples(nb::handle f, nb::handle args, std::vector<runtime::Axis> axes) {
+  runtime::Fn fn = function(f, "vmap: the function's result");
+  Tensors in = from_list(args, "vmap: argument");
+  return released([&] { return runtime::map_examples(fn, in, axes); });
+}
+
 nb::list custom_gradient(nb::handle f, nb::handle bprop, nb::handle args) {
   runtime::Fn forward = function(f, "construct"), backward = function(bprop, "bprop");
   Tensors in = from_list(args, "argument");
@@ -107,6 +116,16 @@ void bind_transforms(nb::module_& m) {
         nb::arg("variables"), nb::arg("seeds"), nb::arg("has_aux"));
   m.def("vjp", vjp, nb::arg("fn"), nb::arg("args"));
   m.def("jvp", jvp, nb::arg("fn"), nb::arg("args"), nb::arg("tangents"));
+  nb::class_<runtime::Mapped>(m, "Mapped")
+      .def_ro("size", &runtime::Mapped::size)
+      .def("batched", [](const runtime::Mapped& m, size_t i) { return bool(m.batched.at(i)); })
+      .def(
+          "placed",
+          [](const runtime::Mapped& m, size_t i, runtime::Axis axis) {
+            return nb::steal(wrap(runtime::placed(m, i, axis)));
+          },
+          nb::arg("result"), nb::arg("axis").none());
+  m.def("map_examples", map_examples, nb::arg("fn"), nb::arg("args"), nb::arg("in_axes"));
   m.def("custom_gradient", custom_gradient, nb::arg("fn"), nb::arg("bprop"), nb::arg("args"));
   m.def("cond", cond, nb::arg("pred"), nb::arg("then"), nb::arg("otherwise"), nb::arg("operands"));
   m.def("while_loop", while_loop, nb::arg("condition"), nb::arg("body"), nb::arg("carried"));

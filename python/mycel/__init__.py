@@ -39,6 +39,7 @@ _HOMES = {
     "vjp": "ops",
     "jvp": "ops",
     "vmap": "ops",
+    "vmap": "ops",
     "Model": "train",
     "export": "common.model_file",
     "load": "common.model_file",
