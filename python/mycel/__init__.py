@@ -39,7 +39,6 @@ _HOMES = {
     "vjp": "ops",
     "jvp": "ops",
     "vmap": "ops",
-    "vmap": "ops",
     "Model": "train",
     "export": "common.model_file",
     "load": "common.model_file",
