@@ -13,6 +13,7 @@
 #include "bind/tensor_object.h"
 #include "runtime/control.h"
 #include "runtime/dispatch.h"
+#include "runtime/jacobian.h"
 #include "runtime/vmap.h"
 
 namespace mycel::bind {
@@ -91,6 +92,30 @@ runtime::Mapped map_examples(nb::handle f, nb::handle args, std::vector<runtime:
   return released([&] { return runtime::map_examples(fn, in, axes); });
 }
 
+nb::tuple linearize(nb::handle f, nb::handle args) {
+  runtime::Fn fn = function(f, "linearize: the function's result");
+  Tensors in = from_list(args, "linearize: argument");
+  auto l = std::make_shared<runtime::Linear>(released([&] { return runtime::linearize(fn, in); }));
+  nb::object push = nb::cpp_function([l](nb::handle tangents) {
+    Tensors v = from_list(tangents, "linearize: direction");
+    return to_list(released([&] { return l->push(v); }));
+  });
+  return nb::make_tuple(to_list(l->values), push);
+}
+
+using JacobianFn = runtime::Jacobian (*)(const runtime::Fn&, std::span<const Tensor>,
+                                         const runtime::JacobianOptions&);
+
+template <JacobianFn way>
+nb::tuple jacobian(nb::handle f, nb::handle args, std::vector<int> wrt, bool has_aux) {
+  runtime::Fn fn = function(f, "the function's result");
+  Tensors in = from_list(args, "argument");
+  runtime::Jacobian j = released([&] { return way(fn, in, {wrt, has_aux}); });
+  nb::list blocks;
+  for (const Tensors& row : j.blocks) blocks.append(to_list(row));
+  return nb::make_tuple(to_list(j.values), blocks);
+}
+
 nb::list custom_gradient(nb::handle f, nb::handle bprop, nb::handle args) {
   runtime::Fn forward = function(f, "construct"), backward = function(bprop, "bprop");
   Tensors in = from_list(args, "argument");
@@ -126,6 +151,10 @@ void bind_transforms(nb::module_& m) {
           },
           nb::arg("result"), nb::arg("axis").none());
   m.def("map_examples", map_examples, nb::arg("fn"), nb::arg("args"), nb::arg("in_axes"));
+  m.def("linearize", linearize, nb::arg("fn"), nb::arg("args"));
+  m.def("jacfwd", jacobian<runtime::jacfwd>);
+  m.def("jacrev", jacobian<runtime::jacrev>);
+  m.def("hessian", jacobian<runtime::hessian>);
   m.def("custom_gradient", custom_gradient, nb::arg("fn"), nb::arg("bprop"), nb::arg("args"));
   m.def("cond", cond, nb::arg("pred"), nb::arg("then"), nb::arg("otherwise"), nb::arg("operands"));
   m.def("while_loop", while_loop, nb::arg("condition"), nb::arg("body"), nb::arg("carried"));

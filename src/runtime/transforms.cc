@@ -141,8 +141,7 @@ bool calls_the_host(const ir::Graph& g) {
 // By differentiating twice: the pullback is linear in its seeds u, so the derivative of
 // u -> pull(u) in the direction of the tangents is the pushforward. Needs no rule but the user's
 // own, which only runs.
-Pushforward jvp_by_vjp(const Fn& f, std::span<const Tensor> args,
-                       std::span<const Tensor> tangents) {
+Linear linearize_by_vjp(const Fn& f, std::span<const Tensor> args) {
   Pullback first = vjp(f, args);
   Tensors zeros;
   for (const Tensor& v : first.values) {
@@ -150,8 +149,7 @@ Pushforward jvp_by_vjp(const Fn& f, std::span<const Tensor> args,
                           {ir::Attr(0.0), ir::Attr(v.shape()), ir::Attr(v.dtype())}));
   }
   Pullback second = vjp([&](std::span<const Tensor> seeds) { return first.pull(seeds); }, zeros);
-  Tensors out = second.pull(tangents);
-  return {first.values, out};
+  return {first.values, second.pull};
 }
 
 void check_tangents(std::span<const Tensor> args, std::span<const Tensor> tangents) {
@@ -168,36 +166,43 @@ void check_tangents(std::span<const Tensor> args, std::span<const Tensor> tangen
 
 }  // namespace
 
+Linear linearize(const Fn& f, std::span<const Tensor> args) {
+  auto tape = std::make_shared<Tape>();
+  std::vector<int> wrt;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (ir::differentiable(ir::type_of(args[i]))) wrt.push_back(static_cast<int>(i));
+  }
+  record(*tape, f, args, wrt, {}, false);
+  const ir::Graph& g = tape->recorder.graph();
+  if (calls_the_host(g)) return linearize_by_vjp(f, args);
+  auto t = std::make_shared<autodiff::Tangents>(autodiff::tangents(g, tape->wrt));
+  Tensors given(args.begin(), args.end());
+  return {tape->values, [tape, t, wrt, given](std::span<const Tensor> tangents) {
+            check_tangents(given, tangents);
+            Tensors in;
+            for (const ir::Value& r : t->residuals) in.push_back(tape->recorder.primal_of(r));
+            for (int i : wrt) {
+              in.push_back(tangents[i].dtype() == given[i].dtype()
+                               ? tangents[i]
+                               : call1(*ir::core_ops().cast, {tangents[i]}, {given[i].dtype()}));
+            }
+            for (Tensor& x : in) live_trace(x);
+            Tensors flowing = run_graph(*t->graph, in), out;
+            size_t next = 0;
+            for (const Tensor& v : tape->values) {
+              out.push_back(ir::differentiable(ir::type_of(v))
+                                ? flowing[next++]
+                                : call1(*ir::core_ops().zeros_like, {v}));
+            }
+            return out;
+          }};
+}
+
 Pushforward jvp(const Fn& f, std::span<const Tensor> args, std::span<const Tensor> tangents) {
   check_tangents(args, tangents);
-  Tape tape;
-  std::vector<int> wrt;
-  Tensors directions;
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (!ir::differentiable(ir::type_of(args[i]))) continue;
-    wrt.push_back(static_cast<int>(i));
-    directions.push_back(tangents[i].dtype() == args[i].dtype()
-                             ? tangents[i]
-                             : call1(*ir::core_ops().cast, {tangents[i]}, {args[i].dtype()}));
-  }
-  record(tape, f, args, wrt, {}, false);
-  const ir::Graph& g = tape.recorder.graph();
-  if (calls_the_host(g)) return jvp_by_vjp(f, args, tangents);
-  autodiff::Tangents t = autodiff::tangents(g, tape.wrt);
-  Tensors in;
-  for (const ir::Value& r : t.residuals) in.push_back(tape.recorder.primal_of(r));
-  in.insert(in.end(), directions.begin(), directions.end());
-  for (Tensor& x : in) live_trace(x);
-  Tensors flowing = run_graph(*t.graph, in), out;
-  size_t next = 0;
-  for (const Tensor& v : tape.values) {
-    if (ir::differentiable(ir::type_of(v))) {
-      out.push_back(flowing[next++]);
-    } else {
-      out.push_back(call1(*ir::core_ops().zeros_like, {v}));
-    }
-  }
-  return {tape.values, out};
+  Linear l = linearize(f, args);
+  Tensors out = l.push(tangents);
+  return {l.values, out};
 }
 
 Tensor stop_gradient(const Tensor& t) {

@@ -44,6 +44,14 @@ struct Pushforward {
 };
 Pushforward jvp(const Fn& f, std::span<const Tensor> args, std::span<const Tensor> tangents);
 
+// Value and pushforward: linearize(f, args).push(tangents) is jvp(f, args, tangents).tangents. The
+// function runs once, however often `push` is called.
+struct Linear {
+  Tensors values;
+  std::function<Tensors(std::span<const Tensor> tangents)> push;  // one tangent per argument
+};
+Linear linearize(const Fn& f, std::span<const Tensor> args);
+
 // A tensor with the same value through which no gradient flows.
 Tensor stop_gradient(const Tensor& t);
 

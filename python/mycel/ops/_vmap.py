@@ -198,22 +198,6 @@ class _Ensemble(_Mapping):
             self.compiling.set(ParameterValue(parameters[own[0]]), value)
 
 
-def _run_eagerly(mapped, args):
-    """Outside of compiled code the call is a compiled function that runs once."""
-    from mycel.front import compile_function
-
-    tensors, programs = [], []
-    key = flatten(args, tensors)
-
-    def flat(watched):
-        program, out = compile_function(mapped, unflatten(key, iter(watched)), {})
-        programs.append(program)
-        return out
-
-    compiled = _mycel.trace(flat, tensors, [], "vmap")
-    return programs[0].finish(compiled(tensors))
-
-
 @entry
 def vmap(fn, in_axes=0, out_axes=0):
     """A function that maps `fn` over examples: vmap(fn)(x)[i] is fn(x[i]), computed for all i at
@@ -241,9 +225,12 @@ def vmap(fn, in_axes=0, out_axes=0):
     if not ensemble and out_axes is None:
         raise _refuse("out_axes is None: the examples need a place in the result")
 
+    compiled = []
+
     @entry
     def mapped(*args, **kwargs):
         from mycel import front
+        from mycel.common.api import CompiledFunction
 
         if kwargs:
             raise _refuse(
@@ -252,7 +239,9 @@ def vmap(fn, in_axes=0, out_axes=0):
         if not args and not ensemble:
             raise _refuse("the mapped function is called without arguments")
         if front.here() is None:
-            return _run_eagerly(mapped, args)
+            if not compiled:
+                compiled.append(CompiledFunction(mapped))
+            return compiled[0](*args)
         return (_Ensemble if ensemble else _Mapping)(fn, in_axes, out_axes, args).run()
 
     return mapped
