@@ -103,6 +103,18 @@ nb::tuple linearize(nb::handle f, nb::handle args) {
   return nb::make_tuple(to_list(l->values), push);
 }
 
+// `series`: per argument a list of derivatives.
+nb::tuple jet(nb::handle f, nb::handle args, nb::handle series) {
+  runtime::Fn fn = function(f, "jet: the function's result");
+  Tensors in = from_list(args, "jet: primal");
+  std::vector<Tensors> curves;
+  for (nb::handle s : series) curves.push_back(from_list(s, "jet: series"));
+  runtime::Jet j = released([&] { return runtime::jet(fn, in, curves); });
+  nb::list out;
+  for (const Tensors& s : j.series) out.append(to_list(s));
+  return nb::make_tuple(to_list(j.values), out);
+}
+
 using JacobianFn = runtime::Jacobian (*)(const runtime::Fn&, std::span<const Tensor>,
                                          const runtime::JacobianOptions&);
 
@@ -151,6 +163,7 @@ void bind_transforms(nb::module_& m) {
           },
           nb::arg("result"), nb::arg("axis").none());
   m.def("map_examples", map_examples, nb::arg("fn"), nb::arg("args"), nb::arg("in_axes"));
+  m.def("jet", jet, nb::arg("fn"), nb::arg("args"), nb::arg("series"));
   m.def("linearize", linearize, nb::arg("fn"), nb::arg("args"));
   m.def("jacfwd", jacobian<runtime::jacfwd>);
   m.def("jacrev", jacobian<runtime::jacrev>);

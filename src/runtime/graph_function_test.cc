@@ -103,6 +103,24 @@ TEST(GraphFunction, ForwardModeThroughRecursion) {
   EXPECT_NEAR(Jit(along)(in)[0].item(), closed(3, 1.2, 1), 1e-12);
 }
 
+TEST(GraphFunction, TaylorModeThroughRecursion) {
+  GraphFunction f = power(f64(3));
+  Fn third = [&](std::span<const Tensor> x) {
+    Fn in_x = [&](std::span<const Tensor> v) {
+      Tensors args{x[0], v[0]};
+      return f(args);
+    };
+    std::vector<Tensors> series{{f64(1), f64(0), f64(0)}};
+    return jet(in_x, {&x[1], 1}, series).series[0];
+  };
+  Tensors in{i32(3), f64(1.2)};
+  for (int k = 1; k <= 3; ++k) {
+    double want = closed(3, 1.2, k);
+    EXPECT_NEAR(third(in)[k - 1].item(), want, 1e-12 * want);
+    EXPECT_NEAR(Jit(third)(in)[k - 1].item(), want, 1e-12 * want);
+  }
+}
+
 TEST(GraphFunction, ExamplesThatRecurseToDifferentDepths) {
   GraphFunction f = power(f64(3));
   Fn call_f = [&](std::span<const Tensor> x) { return f(x); };

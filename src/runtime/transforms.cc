@@ -2,6 +2,7 @@
 
 #include "autodiff/backward.h"
 #include "autodiff/forward.h"
+#include "autodiff/taylor.h"
 #include "base/error.h"
 #include "ir/activity.h"
 #include "ir/core_ops.h"
@@ -203,6 +204,80 @@ Pushforward jvp(const Fn& f, std::span<const Tensor> args, std::span<const Tenso
   Linear l = linearize(f, args);
   Tensors out = l.push(tangents);
   return {l.values, out};
+}
+
+namespace {
+
+Tensor times(const Tensor& t, double by) {
+  static const ir::Op& mul = ir::op_named("mul");
+  return by == 1 ? t : call1(mul, {t, Tensor::scalar(t.dtype(), by)});
+}
+
+int order_of(std::span<const Tensor> args, std::span<const Tensors> series) {
+  if (series.size() != args.size()) {
+    value_error("jet: {} series given for {} arguments", series.size(), args.size());
+  }
+  size_t order = series.empty() ? 0 : series[0].size();
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (series[i].size() != order) {
+      value_error("jet: series {} has {} derivatives, others have {}", i, series[i].size(), order);
+    }
+    for (const Tensor& t : series[i]) {
+      if (t.shape() == args[i].shape()) continue;
+      value_error("jet: a derivative in series {} is {}, the argument is {}", i, t.describe(),
+                  args[i].describe());
+    }
+  }
+  if (order < 1) value_error("jet: the series must have at least one derivative");
+  return static_cast<int>(order);
+}
+
+}  // namespace
+
+Jet jet(const Fn& f, std::span<const Tensor> args, std::span<const Tensors> series) {
+  int order = order_of(args, series);
+  Tape tape;
+  std::vector<int> wrt, places;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!ir::differentiable(ir::type_of(args[i]))) continue;
+    places.push_back(static_cast<int>(wrt.size()));
+    wrt.push_back(static_cast<int>(i));
+  }
+  record(tape, f, args, wrt, {}, false);
+  const ir::Graph& g = tape.recorder.graph();
+  if (calls_the_host(g)) {
+    throw UserError(ErrorKind::kUnsupported,
+                    "jet: the function has a gradient of its own (bprop), which tells nothing of "
+                    "higher derivatives in Taylor mode",
+                    "Nest jvp instead.");
+  }
+  auto made = autodiff::jet_graph(g, places, order);
+  Tensors in = tape.recorder.param_primals();
+  for (int i : wrt) {
+    double factorial = 1;
+    for (int k = 1; k <= order; ++k) {
+      factorial *= k;
+      const Tensor& d = series[static_cast<size_t>(i)][static_cast<size_t>(k - 1)];
+      DType want = args[static_cast<size_t>(i)].dtype();
+      in.push_back(
+          times(d.dtype() == want ? d : call1(*ir::core_ops().cast, {d}, {want}), 1 / factorial));
+    }
+  }
+  for (Tensor& t : in) live_trace(t);
+  Tensors all = run_graph(*made, in);
+  Jet out{tape.values, {}};
+  size_t next = tape.values.size();
+  for (const Tensor& v : tape.values) {
+    Tensors own;
+    double factorial = 1;
+    for (int k = 1; k <= order; ++k) {
+      factorial *= k;
+      own.push_back(ir::differentiable(ir::type_of(v)) ? times(all[next++], factorial)
+                                                       : call1(*ir::core_ops().zeros_like, {v}));
+    }
+    out.series.push_back(std::move(own));
+  }
+  return out;
 }
 
 Tensor stop_gradient(const Tensor& t) {

@@ -52,6 +52,15 @@ struct Linear {
 };
 Linear linearize(const Fn& f, std::span<const Tensor> args);
 
+// Taylor mode: derivatives of t -> f(x(t)) at t = 0. series[i][k] is derivative k + 1 of the curve
+// x_i, result series[j][k] derivative k + 1 of result j. Costs a polynomial of the order
+// (autodiff/taylor.h). Arguments that are no floats have no series.
+struct Jet {
+  Tensors values;
+  std::vector<Tensors> series;  // zeros for results that are no floats
+};
+Jet jet(const Fn& f, std::span<const Tensor> args, std::span<const Tensors> series);
+
 // A tensor with the same value through which no gradient flows.
 Tensor stop_gradient(const Tensor& t);
 
