@@ -129,7 +129,11 @@ class _Mapping:
         from mycel.front.values import contains_symbolic
 
         self.changes = []  # (location, key of its new value)
-        finals = list(journal.finals().values())
+        finals = [
+            (location, value)
+            for location, value in journal.finals().values()
+            if not self._is_of_a_loop(location)
+        ]
         finals += [(ParameterValue(p), value) for p, value in before.take_back()]
         for location, value in finals:
             token = isinstance(location, Variable) and location.scope is self.compiling.effects
@@ -143,6 +147,14 @@ class _Mapping:
             key = flatten(value, flat)
             out.extend(map(_mycel.raw, flat))
             self.changes.append((location, key, len(flat)))
+
+    def _is_of_a_loop(self, location):
+        """Whether a location is what a loop inside of the function keeps for itself."""
+        from mycel.front.journal import Variable
+
+        if not isinstance(location, Variable) or location.scope is self.compiling.effects:
+            return False
+        return location.scope.parent is None and not location.scope.globals
 
     def _apply_changes(self, mapped):
         at = self.results
