@@ -1,5 +1,5 @@
-"""Random chains of transforms, vmap in the middle, on functions with branches, loops, nested functions
-and a vmap of their own: eager and compiled, against finite differences of single examples."""
+"""Random chains of transforms, vmap in the middle, on functions with branches, loops, nested
+functions and a vmap of their own: eager and compiled, against finite differences."""
 
 import random
 
