@@ -203,6 +203,16 @@ def test_gradients_reach_every_cell_of_an_ensemble():
     np.testing.assert_allclose([g.asnumpy() for g in grads], want)
 
 
+def test_an_ensemble_of_batch_norms_moves_the_statistics_of_each():
+    cells = nn.CellList([nn.BatchNorm1d(3, momentum=0.5).set_train() for _ in range(2)])
+    x = f64(2, 6, 3).astype(np.float32)
+    got = ops.vmap(cells)(Tensor(x)).asnumpy()
+    for cell, y, rows in zip(cells, got, x):
+        want = (rows - rows.mean(0)) / np.sqrt(rows.var(0) + 1e-5)
+        np.testing.assert_allclose(y, want, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(cell.moving_mean.asnumpy(), 0.5 * rows.mean(0), rtol=1e-4)
+
+
 class Doubling(nn.Cell):
     """Says that its derivative is 100 x."""
 
@@ -263,6 +273,10 @@ X, Y = Tensor(np.ones((2, 3))), Tensor(np.ones(3))
         (lambda: ops.vmap(first)(x=X), "keyword argument 'x' has no axis"),
         (lambda: ops.vmap(Scaled(1.0))(X), "Parameter 'seen' a value that differs"),
         (lambda: ops.vmap(nn.CellList([Scaled(1.0), nn.Dense(3, 3)]))(X), "cell 1 of the CellList"),
+        (
+            lambda: ops.vmap(nn.BatchNorm1d(3).set_train())(Tensor(np.ones((2, 4, 3), np.float32))),
+            "Parameter 'moving_mean' a value that differs",
+        ),
     ],
 )
 def test_errors(call, text):
