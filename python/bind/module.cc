@@ -8,6 +8,7 @@
 namespace mycel::bind {
 void bind_state(nb::module_& m);
 void bind_transforms(nb::module_& m);
+void bind_graph_function(nb::module_& m);
 void bind_entry(nb::module_& m);
 void bind_compiled(nb::module_& m);
 void bind_control(nb::module_& m);
@@ -37,6 +38,7 @@ NB_MODULE(_mycel, m) {
   bind_primitive(m);
   bind_state(m);
   bind_transforms(m);
+  bind_graph_function(m);
   bind_entry(m);
   bind_compiled(m);
   bind_control(m);

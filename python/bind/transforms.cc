@@ -6,11 +6,15 @@
 #include <span>
 #include <vector>
 
+#include <nanobind/stl/optional.h>
+
 #include "base/error.h"
 #include "bind/convert.h"
 #include "bind/tensor_object.h"
 #include "runtime/control.h"
 #include "runtime/dispatch.h"
+#include "runtime/jacobian.h"
+#include "runtime/vmap.h"
 
 namespace mycel::bind {
 namespace {
@@ -82,6 +86,48 @@ nb::tuple jvp(nb::handle f, nb::handle args, nb::handle tangents) {
   return nb::make_tuple(to_list(p.values), to_list(p.tangents));
 }
 
+runtime::Mapped map_examples(nb::handle f, nb::handle args, std::vector<runtime::Axis> axes) {
+  runtime::Fn fn = function(f, "vmap: the function's result");
+  Tensors in = from_list(args, "vmap: argument");
+  return released([&] { return runtime::map_examples(fn, in, axes); });
+}
+
+nb::tuple linearize(nb::handle f, nb::handle args) {
+  runtime::Fn fn = function(f, "linearize: the function's result");
+  Tensors in = from_list(args, "linearize: argument");
+  auto l = std::make_shared<runtime::Linear>(released([&] { return runtime::linearize(fn, in); }));
+  nb::object push = nb::cpp_function([l](nb::handle tangents) {
+    Tensors v = from_list(tangents, "linearize: direction");
+    return to_list(released([&] { return l->push(v); }));
+  });
+  return nb::make_tuple(to_list(l->values), push);
+}
+
+// `series`: per argument a list of derivatives.
+nb::tuple jet(nb::handle f, nb::handle args, nb::handle series) {
+  runtime::Fn fn = function(f, "jet: the function's result");
+  Tensors in = from_list(args, "jet: primal");
+  std::vector<Tensors> curves;
+  for (nb::handle s : series) curves.push_back(from_list(s, "jet: series"));
+  runtime::Jet j = released([&] { return runtime::jet(fn, in, curves); });
+  nb::list out;
+  for (const Tensors& s : j.series) out.append(to_list(s));
+  return nb::make_tuple(to_list(j.values), out);
+}
+
+using JacobianFn = runtime::Jacobian (*)(const runtime::Fn&, std::span<const Tensor>,
+                                         const runtime::JacobianOptions&);
+
+template <JacobianFn way>
+nb::tuple jacobian(nb::handle f, nb::handle args, std::vector<int> wrt, bool has_aux) {
+  runtime::Fn fn = function(f, "the function's result");
+  Tensors in = from_list(args, "argument");
+  runtime::Jacobian j = released([&] { return way(fn, in, {wrt, has_aux}); });
+  nb::list blocks;
+  for (const Tensors& row : j.blocks) blocks.append(to_list(row));
+  return nb::make_tuple(to_list(j.values), blocks);
+}
+
 nb::list custom_gradient(nb::handle f, nb::handle bprop, nb::handle args) {
   runtime::Fn forward = function(f, "construct"), backward = function(bprop, "bprop");
   Tensors in = from_list(args, "argument");
@@ -107,6 +153,21 @@ void bind_transforms(nb::module_& m) {
         nb::arg("variables"), nb::arg("seeds"), nb::arg("has_aux"));
   m.def("vjp", vjp, nb::arg("fn"), nb::arg("args"));
   m.def("jvp", jvp, nb::arg("fn"), nb::arg("args"), nb::arg("tangents"));
+  nb::class_<runtime::Mapped>(m, "Mapped")
+      .def_ro("size", &runtime::Mapped::size)
+      .def("batched", [](const runtime::Mapped& m, size_t i) { return bool(m.batched.at(i)); })
+      .def(
+          "placed",
+          [](const runtime::Mapped& m, size_t i, runtime::Axis axis) {
+            return nb::steal(wrap(runtime::placed(m, i, axis)));
+          },
+          nb::arg("result"), nb::arg("axis").none());
+  m.def("map_examples", map_examples, nb::arg("fn"), nb::arg("args"), nb::arg("in_axes"));
+  m.def("jet", jet, nb::arg("fn"), nb::arg("args"), nb::arg("series"));
+  m.def("linearize", linearize, nb::arg("fn"), nb::arg("args"));
+  m.def("jacfwd", jacobian<runtime::jacfwd>);
+  m.def("jacrev", jacobian<runtime::jacrev>);
+  m.def("hessian", jacobian<runtime::hessian>);
   m.def("custom_gradient", custom_gradient, nb::arg("fn"), nb::arg("bprop"), nb::arg("args"));
   m.def("cond", cond, nb::arg("pred"), nb::arg("then"), nb::arg("otherwise"), nb::arg("operands"));
   m.def("while_loop", while_loop, nb::arg("condition"), nb::arg("body"), nb::arg("carried"));

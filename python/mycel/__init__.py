@@ -39,6 +39,8 @@ _HOMES = {
     "vjp": "ops",
     "jvp": "ops",
     "vmap": "ops",
+    "jacfwd": "ops",
+    "jacrev": "ops",
     "Model": "train",
     "export": "common.model_file",
     "load": "common.model_file",

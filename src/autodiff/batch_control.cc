@@ -19,6 +19,49 @@ using ir::Type;
 using ir::Types;
 using ir::Value;
 
+namespace {
+
+// What passes through effects only to keep their order: the parameter that result `j` comes from by
+// way of at least one effect, else -1. No example has such a value of its own.
+int effect_source(const Graph& g, size_t j, bool* any) {
+  const ir::CoreOps& core = ir::core_ops();
+  Value v = g.results()[j];
+  while (!v.node->is_param()) {
+    const Node& n = *v.node;
+    auto source = [&](const Graph& region, size_t first) {
+      int i = effect_source(region, v.index, any);
+      return i < 0 ? Value() : n.inputs[static_cast<size_t>(i) + first];
+    };
+    Value from;
+    if (n.op->def.side_effect) {
+      *any = true;
+      for (const Value& x : n.inputs) {
+        if (!from && x && x.type() == v.type()) from = x;
+      }
+    } else if (n.op == core.cond) {
+      from = source(*n.attrs[0].graph(), 1);
+      Value other = source(*n.attrs[1].graph(), 1);
+      if (!from || !other || !from.same(other)) return -1;
+    } else if (n.op == core.while_loop) {
+      from = source(*n.attrs[1].graph(), 0);
+      if (!from || !from.same(n.inputs[v.index])) return -1;
+    }
+    if (!from) return -1;
+    v = from;
+  }
+  for (size_t i = 0; i < g.params().size(); ++i) {
+    if (g.params()[i].same(v)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+bool carries_effects(const Graph& body, size_t i) {
+  bool any = false;
+  return effect_source(body, i, &any) == static_cast<int>(i) && any;
+}
+
+}  // namespace
+
 Value Batcher::stand_ins(Value mask) {
   static const ir::Op& arange = ir::op_named("arange");
   static const ir::Op& argmax = ir::op_named("argmax_axis");
@@ -140,15 +183,26 @@ void Batcher::both(Node* n, const Graph& then, const Graph& otherwise,
   Value pred = emit(*core.reshape, {at(n->inputs[0]).value}, {Attr(Shape{size_})});
   Value not_pred = emit(logical_not, {pred});
   auto masked = [&](Value m) { return mask_ ? emit(*core.logical_and, {m, mask_}) : m; };
-  std::vector<Value> yes = one_side(n, then, args, in, masked(pred));
-  std::vector<Value> no = one_side(n, otherwise, args, in, masked(not_pred));
+  std::vector<int> effects(n->types.size(), -1);
+  for (size_t j = 0; j < effects.size(); ++j) {
+    bool any = false;
+    int a = effect_source(then, j, &any), b = effect_source(otherwise, j, &any);
+    if (a == b && any) effects[j] = a;
+  }
+  std::vector<Value> yes = one_side(n, then, args, in, effects, masked(pred));
+  std::vector<Value> after = args;
+  for (size_t j = 0; j < effects.size(); ++j) {
+    if (effects[j] >= 0) after[static_cast<size_t>(effects[j])] = yes[j];
+  }
+  std::vector<Value> no = one_side(n, otherwise, after, in, effects, masked(not_pred));
   for (uint32_t j = 0; j < n->types.size(); ++j) {
-    set({n, j}, {select(pred, yes[j], no[j]), true});
+    bool effect = effects[j] >= 0;
+    set({n, j}, {effect ? no[j] : select(pred, yes[j], no[j]), !effect});
   }
 }
 
 std::vector<Value> Batcher::one_side(Node* n, const Graph& g, const std::vector<Value>& args,
-                                     const Flags& in, Value mask) {
+                                     const Flags& in, const std::vector<int>& effects, Value mask) {
   for (const Type& t : n->types) {
     if (is_stack(t)) {
       throw UserError(ErrorKind::kUnsupported,
@@ -163,7 +217,8 @@ std::vector<Value> Batcher::one_side(Node* n, const Graph& g, const std::vector<
   std::vector<Value> results;
   bool known = true;
   for (size_t j = 0; j < items.size(); ++j) {
-    results.push_back(b.spread(items[j], g.results()[j].type()));
+    bool effect = effects[j] >= 0;
+    results.push_back(effect ? items[j].value : b.spread(items[j], g.results()[j].type()));
     known &= results.back().shape().known();
   }
   r.graph->set_results(std::move(results));
@@ -189,6 +244,7 @@ Batcher::Carried Batcher::settle(Node* n, const Graph& condition, const Graph& b
     for (size_t i = 0; i < next.size(); ++i) {
       bool invariant = body.results()[i].same(body.params()[i]);
       if (c.batched[i] || !(next[i] || (c.masked && !invariant))) continue;
+      if (carries_effects(body, i)) continue;
       c.batched[i] = more = true;
     }
   }

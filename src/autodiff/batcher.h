@@ -79,7 +79,7 @@ class Batcher {
             const std::vector<ir::Value>& args, const Flags& in);
   std::vector<ir::Value> one_side(ir::Node* n, const ir::Graph& g,
                                   const std::vector<ir::Value>& args, const Flags& in,
-                                  ir::Value mask);
+                                  const std::vector<int>& effects, ir::Value mask);
   Carried settle(ir::Node* n, const ir::Graph& condition, const ir::Graph& body) const;
   ir::Value going_on(const ir::Graph& condition, const std::vector<ir::Value>& carried,
                      const Flags& batched);

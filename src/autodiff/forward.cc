@@ -1,12 +1,12 @@
 #include "autodiff/forward.h"
 
-#include <functional>
 #include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "autodiff/backward.h"
+#include "autodiff/zeros.h"
 #include "base/error.h"
 #include "ir/activity.h"
 #include "ir/core_ops.h"
@@ -23,14 +23,6 @@ using ir::GraphPtr;
 using ir::Node;
 using ir::Type;
 using ir::Value;
-
-Value zeros(Graph& g, const Type& t, const std::function<Value()>& like) {
-  const ir::CoreOps& core = ir::core_ops();
-  if (t.kind == Type::Kind::kStack)
-    return g.add(*core.stack_new, {}, {Attr(t.dtype), Attr(t.shape)})->out();
-  if (!t.shape.known()) return g.add(*core.zeros_like, {like()})->out();
-  return g.add(*core.full, {}, {Attr(0.0), Attr(t.shape), Attr(t.dtype)})->out();
-}
 
 class Forward {
  public:

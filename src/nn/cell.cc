@@ -286,7 +286,8 @@ Tensor settle(const Tensor& old_value, Tensor new_value) {
   runtime::Traced* watched = runtime::live_trace(before);
   int keep = watched ? watched->level->depth : 0;
   while (runtime::Traced* trace = runtime::live_trace(new_value)) {
-    if (trace->level->depth <= keep) break;
+    // Under a region's values there are only types.
+    if (trace->level->depth <= keep || trace->level->recorder->closed()) break;
     new_value = Tensor(trace->primal);
   }
   return new_value;

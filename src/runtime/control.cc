@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ir/structural.h"
+#include "runtime/graph_function.h"
 #include "runtime/loop_plan.h"
 #include "runtime/stack_ops.h"
 #include "runtime/trace.h"
@@ -149,6 +150,7 @@ RegionKernel region_kernel(const ir::Op& op) {
   static const std::unordered_map<std::string, RegionKernel> kernels = {
       {"cond", run_cond},
       {"while_loop", run_while},
+      {"call", run_call},
       {"callback", run_callback},
       {"custom_gradient", run_custom_gradient}};
   if (is_stack_op(op)) return run_stack;

@@ -2,6 +2,7 @@
 
 #include "autodiff/backward.h"
 #include "autodiff/forward.h"
+#include "autodiff/taylor.h"
 #include "base/error.h"
 #include "ir/activity.h"
 #include "ir/core_ops.h"
@@ -141,8 +142,7 @@ bool calls_the_host(const ir::Graph& g) {
 // By differentiating twice: the pullback is linear in its seeds u, so the derivative of
 // u -> pull(u) in the direction of the tangents is the pushforward. Needs no rule but the user's
 // own, which only runs.
-Pushforward jvp_by_vjp(const Fn& f, std::span<const Tensor> args,
-                       std::span<const Tensor> tangents) {
+Linear linearize_by_vjp(const Fn& f, std::span<const Tensor> args) {
   Pullback first = vjp(f, args);
   Tensors zeros;
   for (const Tensor& v : first.values) {
@@ -150,8 +150,7 @@ Pushforward jvp_by_vjp(const Fn& f, std::span<const Tensor> args,
                           {ir::Attr(0.0), ir::Attr(v.shape()), ir::Attr(v.dtype())}));
   }
   Pullback second = vjp([&](std::span<const Tensor> seeds) { return first.pull(seeds); }, zeros);
-  Tensors out = second.pull(tangents);
-  return {first.values, out};
+  return {first.values, second.pull};
 }
 
 void check_tangents(std::span<const Tensor> args, std::span<const Tensor> tangents) {
@@ -168,36 +167,117 @@ void check_tangents(std::span<const Tensor> args, std::span<const Tensor> tangen
 
 }  // namespace
 
+Linear linearize(const Fn& f, std::span<const Tensor> args) {
+  auto tape = std::make_shared<Tape>();
+  std::vector<int> wrt;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (ir::differentiable(ir::type_of(args[i]))) wrt.push_back(static_cast<int>(i));
+  }
+  record(*tape, f, args, wrt, {}, false);
+  const ir::Graph& g = tape->recorder.graph();
+  if (calls_the_host(g)) return linearize_by_vjp(f, args);
+  auto t = std::make_shared<autodiff::Tangents>(autodiff::tangents(g, tape->wrt));
+  Tensors given(args.begin(), args.end());
+  return {tape->values, [tape, t, wrt, given](std::span<const Tensor> tangents) {
+            check_tangents(given, tangents);
+            Tensors in;
+            for (const ir::Value& r : t->residuals) in.push_back(tape->recorder.primal_of(r));
+            for (int i : wrt) {
+              in.push_back(tangents[i].dtype() == given[i].dtype()
+                               ? tangents[i]
+                               : call1(*ir::core_ops().cast, {tangents[i]}, {given[i].dtype()}));
+            }
+            for (Tensor& x : in) live_trace(x);
+            Tensors flowing = run_graph(*t->graph, in), out;
+            size_t next = 0;
+            for (const Tensor& v : tape->values) {
+              out.push_back(ir::differentiable(ir::type_of(v))
+                                ? flowing[next++]
+                                : call1(*ir::core_ops().zeros_like, {v}));
+            }
+            return out;
+          }};
+}
+
 Pushforward jvp(const Fn& f, std::span<const Tensor> args, std::span<const Tensor> tangents) {
   check_tangents(args, tangents);
+  Linear l = linearize(f, args);
+  Tensors out = l.push(tangents);
+  return {l.values, out};
+}
+
+namespace {
+
+Tensor times(const Tensor& t, double by) {
+  static const ir::Op& mul = ir::op_named("mul");
+  return by == 1 ? t : call1(mul, {t, Tensor::scalar(t.dtype(), by)});
+}
+
+int order_of(std::span<const Tensor> args, std::span<const Tensors> series) {
+  if (series.size() != args.size()) {
+    value_error("jet: {} series given for {} arguments", series.size(), args.size());
+  }
+  size_t order = series.empty() ? 0 : series[0].size();
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (series[i].size() != order) {
+      value_error("jet: series {} has {} derivatives, others have {}", i, series[i].size(), order);
+    }
+    for (const Tensor& t : series[i]) {
+      if (t.shape() == args[i].shape()) continue;
+      value_error("jet: a derivative in series {} is {}, the argument is {}", i, t.describe(),
+                  args[i].describe());
+    }
+  }
+  if (order < 1) value_error("jet: the series must have at least one derivative");
+  return static_cast<int>(order);
+}
+
+}  // namespace
+
+Jet jet(const Fn& f, std::span<const Tensor> args, std::span<const Tensors> series) {
+  int order = order_of(args, series);
   Tape tape;
-  std::vector<int> wrt;
-  Tensors directions;
+  std::vector<int> wrt, places;
   for (size_t i = 0; i < args.size(); ++i) {
     if (!ir::differentiable(ir::type_of(args[i]))) continue;
+    places.push_back(static_cast<int>(wrt.size()));
     wrt.push_back(static_cast<int>(i));
-    directions.push_back(tangents[i].dtype() == args[i].dtype()
-                             ? tangents[i]
-                             : call1(*ir::core_ops().cast, {tangents[i]}, {args[i].dtype()}));
   }
   record(tape, f, args, wrt, {}, false);
   const ir::Graph& g = tape.recorder.graph();
-  if (calls_the_host(g)) return jvp_by_vjp(f, args, tangents);
-  autodiff::Tangents t = autodiff::tangents(g, tape.wrt);
-  Tensors in;
-  for (const ir::Value& r : t.residuals) in.push_back(tape.recorder.primal_of(r));
-  in.insert(in.end(), directions.begin(), directions.end());
-  for (Tensor& x : in) live_trace(x);
-  Tensors flowing = run_graph(*t.graph, in), out;
-  size_t next = 0;
-  for (const Tensor& v : tape.values) {
-    if (ir::differentiable(ir::type_of(v))) {
-      out.push_back(flowing[next++]);
-    } else {
-      out.push_back(call1(*ir::core_ops().zeros_like, {v}));
+  if (calls_the_host(g)) {
+    throw UserError(ErrorKind::kUnsupported,
+                    "jet: the function has a gradient of its own (bprop), which tells nothing of "
+                    "higher derivatives in Taylor mode",
+                    "Nest jvp instead.");
+  }
+  auto made = autodiff::jet_graph(g, places, order);
+  Tensors in = tape.recorder.param_primals();
+  for (int i : wrt) {
+    double factorial = 1;
+    for (int k = 1; k <= order; ++k) {
+      factorial *= k;
+      const Tensor& d = series[static_cast<size_t>(i)][static_cast<size_t>(k - 1)];
+      DType want = args[static_cast<size_t>(i)].dtype();
+      in.push_back(
+          times(d.dtype() == want ? d : call1(*ir::core_ops().cast, {d}, {want}), 1 / factorial));
     }
   }
-  return {tape.values, out};
+  for (Tensor& t : in) live_trace(t);
+  Tensors all = run_graph(*made, in);
+  Jet out{tape.values, {}};
+  size_t next = tape.values.size();
+  for (const Tensor& v : tape.values) {
+    Tensors own;
+    double factorial = 1;
+    for (int k = 1; k <= order; ++k) {
+      factorial *= k;
+      own.push_back(ir::differentiable(ir::type_of(v)) ? times(all[next++], factorial)
+                                                       : call1(*ir::core_ops().zeros_like, {v}));
+    }
+    out.series.push_back(std::move(own));
+  }
+  return out;
 }
 
 Tensor stop_gradient(const Tensor& t) {

@@ -44,6 +44,23 @@ struct Pushforward {
 };
 Pushforward jvp(const Fn& f, std::span<const Tensor> args, std::span<const Tensor> tangents);
 
+// Value and pushforward: linearize(f, args).push(tangents) is jvp(f, args, tangents).tangents. The
+// function runs once, however often `push` is called.
+struct Linear {
+  Tensors values;
+  std::function<Tensors(std::span<const Tensor> tangents)> push;  // one tangent per argument
+};
+Linear linearize(const Fn& f, std::span<const Tensor> args);
+
+// Taylor mode: derivatives of t -> f(x(t)) at t = 0. series[i][k] is derivative k + 1 of the curve
+// x_i, result series[j][k] derivative k + 1 of result j. Costs a polynomial of the order
+// (autodiff/taylor.h). Arguments that are no floats have no series.
+struct Jet {
+  Tensors values;
+  std::vector<Tensors> series;  // zeros for results that are no floats
+};
+Jet jet(const Fn& f, std::span<const Tensor> args, std::span<const Tensors> series);
+
 // A tensor with the same value through which no gradient flows.
 Tensor stop_gradient(const Tensor& t);
 

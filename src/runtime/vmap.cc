@@ -11,8 +11,6 @@
 namespace mycel::runtime {
 namespace {
 
-using Axis = std::optional<int>;
-
 template <typename... Args>
 [[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
   throw UserError(ErrorKind::kRuntime, fmt::format(text, std::forward<Args>(args)...));
@@ -85,33 +83,15 @@ Tensor keys_for(int64_t size, uint64_t seed) {
   return call1(bits, {next_key(seed)}, {ir::Attr(Shape{size, 2}), ir::Attr(DType::kUInt32)});
 }
 
-Tensor placed(const Tensor& t, bool batched, Axis axis, int64_t size, size_t i) {
-  if (!axis) {
-    if (batched) {
-      throw UserError(
-          ErrorKind::kRuntime,
-          fmt::format("vmap: out_axes of result {} is None, but it differs between examples", i),
-          "Give the axis where the examples should go, for instance 0.");
-    }
-    return t;
-  }
-  Tensor all = t;
-  if (!batched) {
-    Shape s{size};
-    for (int64_t d : t.shape()) s.push_back(d);
-    all = call1(*ir::core_ops().broadcast_to, {t}, {ir::Attr(s)});
-  }
-  return moved(all, 0, normal(*axis, all.rank(), "result", i));
-}
-
 }  // namespace
 
-Tensors vmap(const Fn& f, std::span<const Tensor> args, const VmapOptions& o) {
+Mapped map_examples(const Fn& f, std::span<const Tensor> args, const std::vector<Axis>& in_axes,
+                    bool separate_draws) {
   std::vector<Axis> axes;
   std::vector<bool> batched;
   int64_t size = -1;
   for (size_t i = 0; i < args.size(); ++i) {
-    Axis axis = axis_of(o.in_axes, i, args.size(), "arguments");
+    Axis axis = axis_of(in_axes, i, args.size(), "arguments");
     batched.push_back(axis.has_value());
     if (axis) {
       axis = normal(*axis, args[i].rank(), "argument", i);
@@ -127,6 +107,7 @@ Tensors vmap(const Fn& f, std::span<const Tensor> args, const VmapOptions& o) {
   if (std::find(batched.begin(), batched.end(), true) == batched.end())
     refuse("vmap: no argument is mapped; at least one of in_axes must be an axis");
   if (size == kUnknownDim) refuse("vmap: the number of examples is not known");
+  if (size == 0) refuse("vmap: there are no examples: the mapped axes have size 0");
   Traced1 t = trace_example(f, args, axes);
   Tensors in;
   for (size_t i = 0; i < args.size(); ++i) {
@@ -134,18 +115,43 @@ Tensors vmap(const Fn& f, std::span<const Tensor> args, const VmapOptions& o) {
   }
   size_t key = 0;
   for (const Tensor& c : t.captured) {
-    batched.push_back(!c && o.separate_draws);
+    batched.push_back(!c && separate_draws);
     if (c) {
       in.push_back(c);
       continue;
     }
     uint64_t seed = t.seeds[key++];
-    in.push_back(o.separate_draws ? keys_for(size, seed) : next_key(seed));
+    in.push_back(separate_draws ? keys_for(size, seed) : next_key(seed));
   }
   autodiff::Batch b = autodiff::batch_graph(*t.graph, batched, size);
-  Tensors out = run_graph(*b.graph, in);
-  for (size_t i = 0; i < out.size(); ++i) {
-    out[i] = placed(out[i], b.results[i], axis_of(o.out_axes, i, out.size(), "results"), size, i);
+  return {run_graph(*b.graph, in), b.results, size};
+}
+
+Tensor placed(const Mapped& m, size_t i, Axis axis) {
+  const Tensor& t = m.results[i];
+  if (!axis) {
+    if (m.batched[i]) {
+      throw UserError(
+          ErrorKind::kRuntime,
+          fmt::format("vmap: out_axes of result {} is None, but it differs between examples", i),
+          "Give the axis where the examples should go, for instance 0.");
+    }
+    return t;
+  }
+  Tensor all = t;
+  if (!m.batched[i]) {
+    Shape s{m.size};
+    for (int64_t d : t.shape()) s.push_back(d);
+    all = call1(*ir::core_ops().broadcast_to, {t}, {ir::Attr(s)});
+  }
+  return moved(all, 0, normal(*axis, all.rank(), "result", i));
+}
+
+Tensors vmap(const Fn& f, std::span<const Tensor> args, const VmapOptions& o) {
+  Mapped m = map_examples(f, args, o.in_axes, o.separate_draws);
+  Tensors out;
+  for (size_t i = 0; i < m.results.size(); ++i) {
+    out.push_back(placed(m, i, axis_of(o.out_axes, i, m.results.size(), "results")));
   }
   return out;
 }

@@ -25,7 +25,7 @@ _METHODS = frozenset(
     " int long max min new_ones new_zeros permute ptp repeat reshape resize select short std sum t"
     " tile to transpose unbind view where".split()
 )
-_TRANSFORMS = frozenset("vjp".split())  # give functions that hold tensors
+_TRANSFORMS = frozenset("vjp linearize".split())  # give functions that hold tensors
 _NATIVE = frozenset("super locals globals vars dir isinstance getattr setattr type len".split())
 
 

@@ -1,8 +1,10 @@
 // Batching rules of the index room.
 #include "ir/batching.h"
 
+#include "ir/core_ops.h"
 #include "ops/batching.h"
 #include "ops/index/index.h"
+#include "ops/shape/shape.h"
 
 namespace mycel::ops {
 
@@ -25,6 +27,29 @@ bool batch_gather(Batching& b) {
   std::vector<ir::Value> in;
   for (int i = 0; i < b.inputs(); ++i) in.push_back(b.spread(i));
   return b.same(in, attrs);
+}
+
+// Index tuples, gather_nd and the tuple scatters: they get the number of the example in front.
+bool batch_tuples(Batching& b) {
+  const Shape& tuples = b.shape(1);
+  if (!tuples.known() || tuples.rank() == 0) return false;
+  ir::Value index = b.spread(1);
+  Shape flat{b.size}, full{b.size};
+  for (int d = 0; d + 1 < tuples.rank(); ++d) {
+    flat.push_back(1);
+    full.push_back(tuples[d]);
+  }
+  flat.push_back(1);
+  full.push_back(1);
+  ir::Value number = b.graph
+                         .add(ir::op_of(kArange), {},
+                              {0.0, static_cast<double>(b.size), 1.0, index.dtype()}, b.node.loc)
+                         ->out();
+  number = b.emit(*ir::core_ops().broadcast_to, {b.reshape(number, flat)}, {Attr(full)});
+  index = b.emit(ir::op_of(kConcat), {number, index}, {Attr(-1)});
+  std::vector<ir::Value> in{b.spread(0), index};
+  if (b.has(2)) in.push_back(b.spread(2));
+  return b.same(in, b.node.attrs);
 }
 
 bool batch_one_hot(Batching& b) {

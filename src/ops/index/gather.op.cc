@@ -183,6 +183,7 @@ constexpr OpDef kGatherNd = check({
     .type = gather_nd_type,
     .shard = "none",
     .grad = [](Adjoint& a) { a.dx(0) += kTensorScatterAdd({zeros_of(a, 0), a.x(1), a.dy()}); },
+    .batch = batch_tuples,
     .cases = "input_x[3, 4]; indices[5, 1] [2, 3, 2] [5, 0]; indices in ints(-3, 2); bad "
              "indices[5, 3]; bad indices[]; skip "
              "zero_size: an empty axis has no elements; skip scalar: tuples have a dim",

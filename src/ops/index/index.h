@@ -33,8 +33,9 @@ extern const OpDef kNonzero, kCompress, kMaskedSelect, kUnique, kUniqueWithPad, 
 extern const OpDef kBincount, kHistc;
 extern const OpDef kHistogramFixedWidth;
 
-// Batching rules of gather and axis_scatter_add, and of one_hot.
+// Batching rules of gather and axis_scatter_add, of index tuples, and of one_hot.
 bool batch_gather(ir::Batching& b);
+bool batch_tuples(ir::Batching& b);
 bool batch_one_hot(ir::Batching& b);
 
 }  // namespace mycel::ops

@@ -5,6 +5,7 @@
 #include "ir/expansion.h"
 #include "ir/loop_rule.h"
 #include "ir/type_rule.h"
+#include "ops/batching.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/loss/loss.h"
 #include "ops/loss/rooms.h"
@@ -293,6 +294,7 @@ constexpr OpDef kSparseSoftmaxCrossEntropy = check({
     .shard = "none",
     .grad = sparse_grad,
     .loops = sparse_loops,
+    .batch = batch_leading,
     .cases = "logits[2, 3, 5]; labels[2, 3]; labels in ints(0, 4); bad labels[7] | logits[3]; "
              "labels[]; labels in ints(0, 2) | logits[4, 3]; labels[4]; labels in {0, 2, -1}; "
              "ignore_index = -1",
@@ -325,6 +327,7 @@ constexpr OpDef kSoftmaxCrossEntropyWithLogits = check({
     .shard = "none",
     .grad = dense_grad,
     .loops = dense_loops,
+    .batch = batch_leading,
     .cases = "labels in prob; bad logits[2, 3] labels[3, 2] | logits[5]; labels[5]",
     .primitive = "SoftmaxCrossEntropyWithLogits()",
 });

@@ -140,18 +140,25 @@ void expand_layer_norm_dx(Expansion& e) {
 
 namespace {
 
-// With scale and offset shared by all examples the batch is one more dim in front.
+// The batch is one more dim in front; a scale and offset of each example are applied apart.
 bool batch_layer_norm(ir::Batching& b) {
-  if (!b.batched(0) || b.batched(1) || b.batched(2)) return false;
+  bool own = b.batched(1) || b.batched(2);
   ir::Attrs attrs = b.node.attrs;
   for (const char* name : {"begin_norm_axis", "begin_params_axis"}) {
     int i = b.node.op->attr_index(name);
     int64_t axis = b.attrs.integer(name);
     if (axis >= 0) attrs.set(static_cast<size_t>(i), ir::Attr(axis + 1));
   }
-  std::vector<Value> in;
-  for (int i = 0; i < b.inputs(); ++i) in.push_back(b.x(i));
-  return b.same(in, attrs);
+  if (!own) {
+    std::vector<Value> in;
+    for (int i = 0; i < b.inputs(); ++i) in.push_back(b.x(i));
+    return b.same(in, attrs);
+  }
+  b.same({b.spread(0)}, attrs);
+  int rank = b.shape(0).rank();
+  if (b.has(1)) b.results[0] = b.results[0] * b.aligned(1, rank);
+  if (b.has(2)) b.results[0] = b.results[0] + b.aligned(2, rank);
+  return true;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ir/adjoint.h"
+#include "ir/batching.h"
 #include "ir/expansion.h"
 #include "ir/type_rule.h"
 #include "ops/all_ops.h"
@@ -66,6 +67,18 @@ void expand_channels(Expansion& e) {
 
 }  // namespace
 
+namespace {
+
+// One key for all examples: what is dropped is decided once.
+bool batch_dropout(ir::Batching& b) {
+  if (b.batched(1) || !b.out_shape().known()) return false;
+  Value ones = filled(b.graph, 1, b.out_shape(), b.x(0).dtype());
+  Value kept = b.emit(*b.node.op, {ones, b.x(1)}, b.node.attrs);
+  return b.give(b.x(0) * kept);
+}
+
+}  // namespace
+
 constexpr OpDef kDropoutElements = check({
     .name = "keyed_dropout",
     .doc = "Each element is 0 with probability p, else x / (1 - p); the element's word of the key "
@@ -76,6 +89,7 @@ constexpr OpDef kDropoutElements = check({
     .shard = "none",
     .grad = [](Adjoint& a) { a.dx(0) += kDropoutElements({a.dy(), a.x(1)}, {a.attrs()["p"]}); },
     .loops = dropout_loops,
+    .batch = batch_dropout,
     .cases = "x[3, 4] [3, 700]; key[2]; key dtypes uint32; key in ints(0, 4000000000); p = 0.0 0.3 "
              "1.0; bad p = 1.5; bad "
              "key[3]; skip zero_size: a key has two words; skip scalar: a key has two words",
