@@ -7,7 +7,7 @@ from mycel import _mycel
 from mycel._mycel import Tensor
 from mycel.common import dtype as mstype
 from mycel.front import calls, regions, values
-from mycel.front.builtin import SymbolicRange
+from mycel.front.items import SymbolicRange, indexed
 from mycel.front.journal import Variable
 from mycel.front.outcome import (
     NEVER,
@@ -20,7 +20,7 @@ from mycel.front.outcome import (
     without_continue,
 )
 from mycel.front.state import Scope
-from mycel.front.values import UNDEFINED, Unmergeable, symbolic
+from mycel.front.values import UNDEFINED, Unmergeable
 
 
 class Loops:
@@ -34,8 +34,9 @@ class Loops:
         self.node = node
         if isinstance(items, SymbolicRange):
             return self.count(node, items)
-        if isinstance(items, Tensor) and symbolic(items) and len(items.shape) > 0:
-            return self.rows(node, items)
+        found = indexed(items)
+        if found is not None:
+            return self.rows(node, found)
         return self.unrolled(node, calls.iterate(self, items))
 
     # -- known while compiling
@@ -167,27 +168,28 @@ class Loops:
         self.node = node
         return self.leave(node, outcome)
 
-    def rows(self, node, tensor):
-        """A loop of the compiled program over a tensor's rows; unrolled where the body does
+    def rows(self, node, items):
+        """A loop of the compiled program over items by index; unrolled where the body does
         something that a compiled loop cannot, such as appending to a list."""
-        length = tensor.shape[0]
+        length = items.length()
+        known = not isinstance(length, Tensor)
         index = Variable(Scope(frozenset(), None, {}), "index")
         index.set(Tensor(0))
         state = _LoopState(self)
-        limit = Tensor(length) if length >= 0 else _mycel.op("shape_of")(tensor)[0]
+        limit = Tensor(length) if known else length
 
         def body():
             i = index.get()
             self.compiling.set(index, i + 1)
-            return self.iteration(node, tensor[i])
+            return self.iteration(node, items.at(i))
 
         try:
             outcome = state.run(lambda: state.going(index.get() < limit), body, index)
         except Unmergeable:
-            if length < 0:
+            if not known:
                 raise
             self.node = node
-            return self.unrolled(node, iter([tensor[i] for i in range(length)]))
+            return self.unrolled(node, iter([items.at(i) for i in range(length)]))
         self.node = node
         return self.leave(node, outcome)
 
