@@ -26,7 +26,7 @@ def _range(self, *args):
         raise TypeError(f"range expected 1 to 3 arguments, got {len(args)}")
     for bound in (start, stop, step):
         if isinstance(bound, Tensor):
-            if bound.size != 1 or values._rank(bound) > 1:
+            if bound.size != 1 or values.rank(bound) > 1:
                 raise errors.with_place(
                     TypeError, f"range: bounds must be integers, got {values.kind(bound)}"
                 )

@@ -61,11 +61,12 @@ def _join(location, a, b, into_a, into_b, texts):
         ) from None
 
 
-def run_cond(compiling, pred, then, otherwise, live, texts, merge):
+def run_cond(compiling, pred, then, otherwise, live, texts, merge, gone=None):
     """Runs `then` and `otherwise` as the branches of a cond on the symbolic bool `pred`.
 
     live: whether a variable may be read afterwards. texts: how messages name the branches. merge:
-    gives (value for the first, value for the second) to join out of what the two gave.
+    gives (value for the first, value for the second) to join out of what the two gave. gone(i,
+    location): whether branch i ends so that nobody reads the location afterwards.
     """
     a = _Trace(compiling, then, "then")
     b = _Trace(compiling, otherwise, "otherwise")
@@ -76,16 +77,18 @@ def run_cond(compiling, pred, then, otherwise, live, texts, merge):
         before = location.get()
         va = a.finals[key][1] if key in a.finals else before
         vb = b.finals[key][1] if key in b.finals else before
-        if va is vb and not (dead_a or dead_b):
+        unread_a = dead_a or (gone is not None and gone(0, location))
+        unread_b = dead_b or (gone is not None and gone(1, location))
+        if va is vb and not (unread_a or unread_b):
             if va is not before:
                 joined.append((location, ("same", va)))
             continue
         if isinstance(location, Variable) and not live(location):
             joined.append((location, ("same", UNDEFINED)))
             continue
-        if dead_a:
+        if unread_a:
             va = values.zeros_for(vb)
-        if dead_b:
+        elif unread_b:
             vb = values.zeros_for(va)
         joined.append((location, _join(location, va, vb, into_a, into_b, texts)))
     try:

@@ -47,9 +47,9 @@ def fori_loop(lower, upper, loop_func, init_val):
 
 @entry
 def scan(loop_func, init, xs, length=None):
-    """(carry, ys): carry, y = loop_func(carry, x) for each row x of the tensors in xs, from init on;
-    ys holds what the steps gave, stacked along a new first dim. xs may be None: then `length` steps
-    are made with x None. The dtypes and shapes of the tensors in carry stay the same."""
+    """(carry, ys): carry, y = loop_func(carry, x) for each row x of the tensors in xs, from init
+    on; ys holds what the steps gave, stacked along a new first dim. xs may be None: then `length`
+    steps are made with x None. The dtypes and shapes of the tensors in carry stay the same."""
     from mycel.ops._transforms import unflatten
 
     _function("scan", "loop_func", loop_func)
