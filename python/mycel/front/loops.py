@@ -6,7 +6,7 @@ import ast
 from mycel import _mycel
 from mycel._mycel import Tensor
 from mycel.common import dtype as mstype
-from mycel.front import calls, regions, values
+from mycel.front import calls, hints, regions, values
 from mycel.front.items import SymbolicRange, indexed
 from mycel.front.journal import Variable
 from mycel.front.outcome import (
@@ -19,7 +19,6 @@ from mycel.front.outcome import (
     parts,
     without_continue,
 )
-from mycel.front.state import Scope
 from mycel.front.values import UNDEFINED, Unmergeable
 
 
@@ -110,7 +109,7 @@ class Loops:
 
     def compiled_while(self, node):
         """A loop of the compiled program on the condition of a while."""
-        state = _LoopState(self)
+        state = _LoopState(self, node)
 
         def test():
             truth = self.test(node.test)
@@ -120,8 +119,8 @@ class Loops:
             outcome = state.run(test, lambda: self.block(node.body))
         except regions.ConditionChanges:
             # The condition has effects: it is computed at the end of each iteration instead.
-            go = Variable(Scope(frozenset(), None, {}), "condition")
-            state = _LoopState(self)
+            go = Variable(self.compiling.own_scope(), "condition")
+            state = _LoopState(self, node)
             go.set(regions.as_bool(self.test(node.test)))
 
             def body():
@@ -155,9 +154,9 @@ class Loops:
             goes_on = (lambda i: i < stop) if up else (lambda i: i > stop)
         else:
             goes_on = lambda i: (stop - i) * step > 0
-        index = Variable(Scope(frozenset(), None, {}), "index")
+        index = Variable(self.compiling.own_scope(), "index")
         index.set(start + _mycel.op("zeros_like")(stop))
-        state = _LoopState(self)
+        state = _LoopState(self, node)
 
         def body():
             i = index.get()
@@ -173,9 +172,9 @@ class Loops:
         something that a compiled loop cannot, such as appending to a list."""
         length = items.length()
         known = not isinstance(length, Tensor)
-        index = Variable(Scope(frozenset(), None, {}), "index")
+        index = Variable(self.compiling.own_scope(), "index")
         index.set(Tensor(0))
-        state = _LoopState(self)
+        state = _LoopState(self, node)
         limit = Tensor(length) if known else length
 
         def body():
@@ -197,9 +196,9 @@ class Loops:
 class _LoopState:
     """How a compiled loop has ended so far: carried like any other variable."""
 
-    def __init__(self, activation):
-        self.activation, self.compiling = activation, activation.compiling
-        scope = Scope(frozenset(), None, {})
+    def __init__(self, activation, node):
+        self.activation, self.compiling, self.node = activation, activation.compiling, node
+        scope = self.compiling.own_scope()
         self.status, self.value = Variable(scope, "status"), Variable(scope, "value")
         self.status.set(NORMAL)
         self.codes = frozenset((NORMAL,))
@@ -225,9 +224,11 @@ class _LoopState:
                         raise _Returns(value)
                     self.compiling.set(self.value, value)
 
+        own = [self.status, self.value] + ([] if counter is None else [counter])
         while True:
             try:
-                regions.run_while(self.compiling, test, iteration, counter)
+                place = hints.Place(self.activation, self.node, own)
+                regions.run_while(self.compiling, test, iteration, counter, place)
                 break
             except _Returns as found:  # nothing has been changed yet
                 self.value.set(values.zeros_for(found.value))

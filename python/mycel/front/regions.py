@@ -7,7 +7,6 @@ from mycel._mycel import Tensor
 from mycel.common import dtype as mstype
 from mycel.front import values
 from mycel.front.journal import ParameterValue, Variable
-from mycel.front.state import Scope
 from mycel.front.values import UNDEFINED, Unmergeable, Unusable, kind
 
 _MAX_ROUNDS = 16  # of finding out what a loop carries
@@ -173,16 +172,19 @@ class _Carried:
         return new
 
 
-def run_while(compiling, test, body, counter=None):
+def run_while(compiling, test, body, counter=None, place=None):
     """A loop `while test(): body()` of the compiled program.
 
     test: gives a symbolic bool and changes nothing. body: runs one iteration. counter: a Variable
     that counts iterations as a tensor, if there is one anyway: draws of random ops depend on it.
+    place: the hints.Place of the loop.
     """
     carried = _Carried()
+    if place is not None:
+        carried.values, carried.lost = place.start()
     if counter is not None:
         carried.values[counter.key()] = [counter, counter.get(), counter.get()]
-    own = Variable(Scope(frozenset(), None, {}), "iteration")
+    own = Variable(compiling.own_scope(), "iteration")
     for _ in range(_MAX_ROUNDS):
         drawn = 0
 
@@ -215,6 +217,8 @@ def run_while(compiling, test, body, counter=None):
             break
     else:
         raise Unmergeable("what this loop carries does not settle: a variable changes its kind")
+    if place is not None:
+        place.note(carried.values, carried.lost)
     results = []
     for key, (_, _, now) in carried.values.items():
         values.fitted(now, trace.finals[key][1], results)

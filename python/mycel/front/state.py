@@ -35,8 +35,13 @@ class Compiling:
         self.effects = Scope(frozenset(), None, {})
         self.read = set()  # (id of an object, name) of attributes read before they were assigned
         self.depth = 0
+        self.hints = {}  # what loops carried, see hints
         self.frames = {}  # Source -> calls of it that are being interpreted
         self.elements = []  # (tensor object or what gives it, value) written by index from inside
+
+    def own_scope(self):
+        """A scope for variables that the compiler needs in the present region."""
+        return Scope(frozenset(), None, {}, born=self.now)
 
     # -- changes
 
