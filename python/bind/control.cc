@@ -9,6 +9,7 @@
 #include "ir/graph.h"
 #include "runtime/dispatch.h"
 #include "runtime/region.h"
+#include "runtime/scan.h"
 
 namespace mycel::bind {
 namespace {
@@ -23,6 +24,18 @@ Tensors from_list(nb::handle list, const char* what) {
   Tensors out;
   for (nb::handle o : list) out.push_back(to_tensor(o.ptr(), what));
   return out;
+}
+
+// (carried, results of all steps): f(carried, rows) gives the same of one step.
+nb::tuple scan(nb::handle f, nb::handle carried, nb::handle xs, int64_t length) {
+  auto body = [f](std::span<const Tensor> state, std::span<const Tensor> rows) {
+    nb::object out = f(to_list(state), to_list(rows));
+    return runtime::Scanned{from_list(nb::object(out[0]), "scan"),
+                            from_list(nb::object(out[1]), "scan")};
+  };
+  runtime::Scanned s =
+      runtime::scan(body, from_list(carried, "scan"), from_list(xs, "scan"), length);
+  return nb::make_tuple(to_list(s.carried), to_list(s.results));
 }
 
 // A Python function of a list of tensors as an op that runs for its effect: gives a new token.
@@ -83,6 +96,7 @@ void bind_control(nb::module_& m) {
       .def(nb::init<const Tensor&>())
       .def_prop_ro("drawn", &IterationKeys::drawn)
       .def("close", &IterationKeys::close);
+  m.def("scan", scan, nb::arg("fn"), nb::arg("carried"), nb::arg("xs"), nb::arg("length"));
   m.def("effect", effect, nb::arg("fn"), nb::arg("operands"));
   m.def("raw", raw, nb::arg("tensor"));
   m.def("set_raw", set_raw, nb::arg("tensor"), nb::arg("value"));

@@ -12,10 +12,11 @@ import threading
 
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
+from mycel.common.mutable import mutable
 from mycel.common.parameter import Parameter
 from mycel.front import compile_function, here, wrap
-from mycel.front.arguments import flatten_arguments
-from mycel.front.guards import Guards, plain_key
+from mycel.front.arguments import flatten_arguments, unknown_lengths
+from mycel.front.guards import Given, Guards, plain_key
 from mycel.ops._transforms import flatten, unflatten
 
 _CACHE_LIMIT = 256  # signatures kept per function; the oldest goes first
@@ -62,6 +63,7 @@ class CompiledFunction:
     def __init__(self, fn, input_signature=None, hash_args=None):
         self.fn, self.input_signature, self.hash_args = fn, input_signature, hash_args
         self._cache = {}
+        self._by_shape = False  # compile for each shape although dims are declared as unknown
         self._lock = threading.RLock()
         functools.update_wrapper(self, fn)
 
@@ -82,37 +84,43 @@ class CompiledFunction:
         """Number of programs compiled and kept."""
         return sum(map(len, self._cache.values()))
 
-    def _check_signature(self, tensors):
+    def _types(self, key, tensors):
+        """Tensors of the types that a program for these takes; those declared with unknown dims
+        have them there."""
+        if self.input_signature is not None:
+            declared = self._declared(tensors)
+            return tensors if self._by_shape else declared
+        return unknown_lengths(key, tensors)
+
+    def _declared(self, tensors):
+        """The types that the signature declares, for each tensor; checks that they fit."""
         wanted = []
         flatten(self.input_signature, wanted)
+        owner, asks = getattr(self.fn, "declares", ("jit", "input_signature"))
         if len(wanted) != len(tensors):
             raise ValueError(
-                f"jit: input_signature names {len(wanted)} tensors, {len(tensors)} were given"
+                f"{owner}: {asks} names {len(wanted)} tensors, {len(tensors)} were given"
             )
         for i, (want, got) in enumerate(zip(wanted, tensors)):
             fits = want.dtype == got.dtype and want.ndim == got.ndim
             if not fits or any(w not in (-1, g) for w, g in zip(want.shape, got.shape)):
                 raise ValueError(
-                    f"jit: tensor {i} is {got.dtype}{got.shape}, "
-                    f"input_signature says {want.dtype}{want.shape}"
+                    f"{owner}: tensor {i} is {got.dtype}{got.shape}, "
+                    f"{asks} says {want.dtype}{want.shape}"
                 )
+        return wanted
 
     def _entry_for(self, args, kwargs):
         tensors = []
         key = flatten_arguments((args, kwargs), tensors)
-        if self.input_signature is not None:
-            self._check_signature(tensors)
-        signature = (
-            _hashable(key),
-            tuple(map(_constant_key, tensors)),
-            _hashable((None, self.hash_args)),
-        )
+        types = self._types(key, tensors)
+        signature = self._signature(key, types)
         found = self._find(signature)
         if found is None:
             with self._lock:
                 found = self._find(signature)
                 if found is None:
-                    found = self._make(signature, key, tensors, args, kwargs)
+                    found = self._make_for(signature, key, tensors, types, args, kwargs)
         return found, tensors, signature
 
     def _find(self, signature):
@@ -122,7 +130,26 @@ class CompiledFunction:
                 return found
         return None
 
-    def _make(self, signature, key, tensors, args, kwargs):
+    def _make_for(self, signature, key, tensors, types, args, kwargs):
+        """A program; one for these very shapes where it cannot be compiled for unknown dims."""
+        try:
+            return self._make(signature, key, tensors, types, args, kwargs)
+        except Exception:
+            if types is tensors or self.input_signature is None:
+                raise
+            signature = self._signature(key, tensors)
+            found = self._make(signature, key, tensors, tensors, args, kwargs)
+            self._by_shape = True
+            return found
+
+    def _signature(self, key, types):
+        return (
+            _hashable(key),
+            tuple(map(_constant_key, types)),
+            _hashable((None, self.hash_args)),
+        )
+
+    def _make(self, signature, key, tensors, types, args, kwargs):
         forms = self._cache.get(signature, [])
         inputs = ()
         if forms:
@@ -133,16 +160,16 @@ class CompiledFunction:
             more = tuple(p for p in guards.changed() if guards.could_be_input(p))
             if more and not last.get("constant"):
                 try:
-                    found = self._trace(key, tensors, (*inputs, *more))
+                    found = self._trace(key, tensors, types, (*inputs, *more))
                     forms.remove(last)
                 except Exception:  # noqa: BLE001  its value is needed while compiling
-                    found = self._trace(key, tensors, inputs)
+                    found = self._trace(key, tensors, types, inputs)
                     found["constant"] = True
             else:
-                found = self._trace(key, tensors, inputs)
+                found = self._trace(key, tensors, types, inputs)
                 found["constant"] = last.get("constant", False)
         else:
-            found = self._trace(key, tensors, inputs)
+            found = self._trace(key, tensors, types, inputs)
         # Keeps what the signature knows by identity alive.
         found["keep"] = (args, kwargs)
         while len(self._cache) >= _CACHE_LIMIT and signature not in self._cache:
@@ -150,13 +177,16 @@ class CompiledFunction:
         self._cache[signature] = [*forms[1 - _FORMS_LIMIT :], found]
         return found
 
-    def _trace(self, key, tensors, inputs):
+    def _trace(self, key, tensors, types, inputs):
         guards = Guards(inputs)
         found = {"guards": guards}
-        variable = [t for t in tensors if not t.const_arg]
+        variable = [w for t, w in zip(tensors, types) if not t.const_arg]
 
         def flat(watched):
             guards.bind(watched[len(variable) :])
+            for t in tensors:
+                if t.const_arg:
+                    guards.read(Given(t), t)
             source, given = iter(watched), []
             for t in tensors:
                 given.append(t if t.const_arg else next(source))
@@ -258,14 +288,6 @@ def jit_class(cls):
 
 
 ms_class = jit_class
-
-
-def mutable(input_data, dynamic_len=False):
-    """The value itself: compiled functions take tensors inside tuples, lists and dicts as
-    variables anyway."""
-    if dynamic_len:
-        raise NotImplementedError("mutable: sequences of unknown length cannot be compiled")
-    return input_data
 
 
 __all__ = ["jit", "jit_class", "ms_class", "ms_function", "mutable"]

@@ -1,9 +1,10 @@
 """One call of an interpreted function: its arguments, variables, and the place it has reached."""
 
+import functools
 import sys
 
 from mycel import _mycel, context
-from mycel.front import errors
+from mycel.front import errors, recursion
 from mycel.front.expressions import Expressions
 from mycel.front.loops import Loops
 from mycel.front.state import Scope
@@ -76,6 +77,12 @@ def bind(activation, function, args, kwargs):
 
 
 def call_function(compiling, function, args, kwargs):
+    """The result of an interpreted function."""
+    run = functools.partial(run_function, compiling, function)
+    return recursion.enter(compiling, function, args, kwargs, run)
+
+
+def run_function(compiling, function, args, kwargs):
     """Runs an interpreted function. `mycel._where` knows this function's frames by its code."""
     activation = Activation(compiling, function)
     compiling.depth += 1
@@ -86,7 +93,8 @@ def call_function(compiling, function, args, kwargs):
                 RecursionError,
                 f"{function.source.name}: calls are nested more than {compiling.depth - 1} deep "
                 "while compiling",
-                "A recursion must end on a value known while compiling; use a loop on tensors.",
+                "A recursion ends on a value known while compiling, or in a branch on a tensor, "
+                "with arguments whose types stay: make numbers that change tensors.",
             )
         bind(activation, function, args, kwargs)
         return activation.run()
@@ -109,8 +117,8 @@ def call_function(compiling, function, args, kwargs):
 
 
 def _deepest():
-    # Each interpreted call takes about a dozen Python frames.
-    return sys.getrecursionlimit() // 14
+    # Each interpreted call takes about that many Python frames.
+    return sys.getrecursionlimit() // 24
 
 
-CALL_CODE = call_function.__code__
+CALL_CODE = run_function.__code__

@@ -8,14 +8,8 @@ from mycel import _mycel
 from mycel._mycel import Tensor
 from mycel.front import effects, errors, regions, values
 from mycel.front.functions import wrap
+from mycel.front.items import Enumerated, SymbolicRange, Zipped, indexed
 from mycel.front.values import symbolic
-
-
-class SymbolicRange:
-    """range() with a symbolic bound."""
-
-    def __init__(self, start, stop, step):
-        self.start, self.stop, self.step = start, stop, step
 
 
 def _range(self, *args):
@@ -32,7 +26,7 @@ def _range(self, *args):
         raise TypeError(f"range expected 1 to 3 arguments, got {len(args)}")
     for bound in (start, stop, step):
         if isinstance(bound, Tensor):
-            if bound.size != 1 or values._rank(bound) > 1:
+            if bound.size != 1 or values.rank(bound) > 1:
                 raise errors.with_place(
                     TypeError, f"range: bounds must be integers, got {values.kind(bound)}"
                 )
@@ -124,6 +118,27 @@ def _reduction(name, op, stops):
     return run
 
 
+def _enumerate(self, items, start=0):
+    found = indexed(items)
+    return enumerate(items, start) if found is None else Enumerated(found, start)
+
+
+def _zip(self, *parts, **kwargs):
+    found = [indexed(p) for p in parts]
+    if None not in found and found and not kwargs:
+        return Zipped(found)
+    return zip(*[p if f is None else f for p, f in zip(parts, found)], **kwargs)
+
+
+def _reversed(self, items):
+    return items.reversed() if isinstance(items, SymbolicRange) else reversed(items)
+
+
+def _len(self, value):
+    found = indexed(value)
+    return len(value) if found is None else found.length()
+
+
 def _sum(self, items, start=0):
     return sum(items, start)
 
@@ -189,6 +204,10 @@ _FUNCTIONS = {
     repr: _text(repr),
     print: _print,
     isinstance: _isinstance,
+    len: _len,
+    enumerate: _enumerate,
+    zip: _zip,
+    reversed: _reversed,
     locals: _refused("locals", "cannot be compiled", "Name the variables."),
     vars: lambda self, owner: vars(owner),
     globals: _refused("globals", "cannot be compiled", "Read globals by their names."),

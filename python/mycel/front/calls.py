@@ -9,7 +9,9 @@ from mycel import _mycel
 from mycel._mycel import Tensor
 from mycel.common.parameter import Parameter
 from mycel.front import builtin, errors, guards, regions, values
+from mycel.front.arguments import Rows
 from mycel.front.functions import Interpreted, resolve, wrap
+from mycel.front.items import indexed
 from mycel.front.journal import Attribute, Content, Elements
 from mycel.front.values import Unusable, symbolic
 
@@ -156,6 +158,8 @@ def _make(self, cls, args, kwargs):
 
 def get_attribute(self, owner, name):
     """owner.name; the user's properties are interpreted."""
+    if name in ("shape", "size") and isinstance(owner, Tensor) and -1 in owner.shape:
+        return _unknown_shape(owner, name)
     found = getattr(type(owner), name, None)
     if type(found) is property and type(found.fget) is types.FunctionType:
         interpreted, _ = resolve(found.fget)
@@ -211,6 +215,14 @@ def set_attribute(self, owner, name, value):
     setattr(owner, name, value)
 
 
+def _unknown_shape(tensor, name):
+    """shape or size of a tensor with unknown dims: these are tensors."""
+    sizes = _mycel.op("shape_of")(tensor)
+    if name == "size":
+        return sizes.prod()
+    return tuple(sizes[i] if n < 0 else n for i, n in enumerate(tensor.shape))
+
+
 # -- subscripts
 
 
@@ -238,6 +250,8 @@ class Switch:
 
 def get_item(self, container, index):
     """container[index]."""
+    if type(container) is Rows:
+        return container.stacked[index]
     if symbolic(index) and not isinstance(container, Tensor):
         items = container
         if isinstance(container, (tuple, list)) or isinstance(container, _cell()):
@@ -298,11 +312,8 @@ def set_item(self, container, index, value):
 
 def iterate(self, value):
     """iter(value); the rows of a tensor one by one."""
-    if isinstance(value, builtin.SymbolicRange):
-        raise errors.refuse(
-            "a range with a symbolic bound can only be the subject of a `for` statement",
-            "Write `for i in range(n):`.",
-        )
+    if type(value) is Rows:
+        value = indexed(value)
     found = getattr(type(value), "__iter__", None)
     if type(found) is types.FunctionType:
         interpreted, _ = resolve(found)

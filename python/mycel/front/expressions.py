@@ -8,10 +8,11 @@ from types import ModuleType
 
 from mycel import _mycel
 from mycel._mycel import Tensor
-from mycel.front import calls, errors, regions, values
+from mycel.front import calls, errors, patterns, regions, values
 from mycel.front.functions import Interpreted
 from mycel.front.guards import Free, Global
 from mycel.front.journal import Closure, Variable
+from mycel.front.recursion import Unknown
 from mycel.front.source import nested_source
 from mycel.front.state import Scope
 from mycel.front.values import LazyText, Unusable, symbolic
@@ -138,9 +139,8 @@ class Expressions:
     def choose(self, pred, first, second, texts=("on one side", "on the other")):
         """first() if pred else second() on a symbolic bool."""
         return regions.run_cond(
-            self.compiling, pred, first, second, lambda _: True, texts,
-            lambda a, b: (a, b, False, False),
-        )  # fmt: skip
+            self.compiling, pred, _alive(first), _alive(second), lambda _: True, texts, _merge
+        )
 
     def either(self, value, node, rest, is_and):
         """`value and/or rest…` where value is symbolic."""
@@ -167,6 +167,31 @@ class Expressions:
             if bool(value) != is_and:
                 return value
         return value
+
+
+_LEFT_OUT = object()
+
+
+def _alive(run):
+    """run; what calls a function that is being defined is left out."""
+
+    def wrapped():
+        try:
+            return run()
+        except Unknown:
+            return _LEFT_OUT
+
+    return wrapped
+
+
+def _merge(a, b):
+    if a is _LEFT_OUT and b is _LEFT_OUT:
+        raise Unknown
+    if a is _LEFT_OUT:
+        return values.zeros_for(b), b, True, False
+    if b is _LEFT_OUT:
+        return a, values.zeros_for(a), False, True
+    return a, b, False, False
 
 
 def _is_flag(value):
@@ -502,6 +527,7 @@ _EVALUATORS = {
     ast.DictComp: _dict_comprehension,
     ast.GeneratorExp: _generator,
     ast.Call: calls.evaluate_call,
+    patterns.Pattern: patterns.evaluate,
     ast.Yield: _refused("yield", "Return a list or a tuple."),
     ast.YieldFrom: _refused("yield from", "Return a list or a tuple."),
     ast.Await: _refused("await", "Compiled functions are not asynchronous."),

@@ -6,8 +6,8 @@ import ast
 from mycel import _mycel
 from mycel._mycel import Tensor
 from mycel.common import dtype as mstype
-from mycel.front import calls, regions, values
-from mycel.front.builtin import SymbolicRange
+from mycel.front import calls, hints, regions, values
+from mycel.front.items import SymbolicRange, indexed
 from mycel.front.journal import Variable
 from mycel.front.outcome import (
     NEVER,
@@ -19,8 +19,7 @@ from mycel.front.outcome import (
     parts,
     without_continue,
 )
-from mycel.front.state import Scope
-from mycel.front.values import UNDEFINED, Unmergeable, symbolic
+from mycel.front.values import UNDEFINED, Unmergeable
 
 
 class Loops:
@@ -34,8 +33,9 @@ class Loops:
         self.node = node
         if isinstance(items, SymbolicRange):
             return self.count(node, items)
-        if isinstance(items, Tensor) and symbolic(items) and len(items.shape) > 0:
-            return self.rows(node, items)
+        found = indexed(items)
+        if found is not None:
+            return self.rows(node, found)
         return self.unrolled(node, calls.iterate(self, items))
 
     # -- known while compiling
@@ -109,7 +109,7 @@ class Loops:
 
     def compiled_while(self, node):
         """A loop of the compiled program on the condition of a while."""
-        state = _LoopState(self)
+        state = _LoopState(self, node)
 
         def test():
             truth = self.test(node.test)
@@ -119,8 +119,8 @@ class Loops:
             outcome = state.run(test, lambda: self.block(node.body))
         except regions.ConditionChanges:
             # The condition has effects: it is computed at the end of each iteration instead.
-            go = Variable(Scope(frozenset(), None, {}), "condition")
-            state = _LoopState(self)
+            go = Variable(self.compiling.own_scope(), "condition")
+            state = _LoopState(self, node)
             go.set(regions.as_bool(self.test(node.test)))
 
             def body():
@@ -154,9 +154,9 @@ class Loops:
             goes_on = (lambda i: i < stop) if up else (lambda i: i > stop)
         else:
             goes_on = lambda i: (stop - i) * step > 0
-        index = Variable(Scope(frozenset(), None, {}), "index")
+        index = Variable(self.compiling.own_scope(), "index")
         index.set(start + _mycel.op("zeros_like")(stop))
-        state = _LoopState(self)
+        state = _LoopState(self, node)
 
         def body():
             i = index.get()
@@ -167,27 +167,28 @@ class Loops:
         self.node = node
         return self.leave(node, outcome)
 
-    def rows(self, node, tensor):
-        """A loop of the compiled program over a tensor's rows; unrolled where the body does
+    def rows(self, node, items):
+        """A loop of the compiled program over items by index; unrolled where the body does
         something that a compiled loop cannot, such as appending to a list."""
-        length = tensor.shape[0]
-        index = Variable(Scope(frozenset(), None, {}), "index")
+        length = items.length()
+        known = not isinstance(length, Tensor)
+        index = Variable(self.compiling.own_scope(), "index")
         index.set(Tensor(0))
-        state = _LoopState(self)
-        limit = Tensor(length) if length >= 0 else _mycel.op("shape_of")(tensor)[0]
+        state = _LoopState(self, node)
+        limit = Tensor(length) if known else length
 
         def body():
             i = index.get()
             self.compiling.set(index, i + 1)
-            return self.iteration(node, tensor[i])
+            return self.iteration(node, items.at(i))
 
         try:
             outcome = state.run(lambda: state.going(index.get() < limit), body, index)
         except Unmergeable:
-            if length < 0:
+            if not known:
                 raise
             self.node = node
-            return self.unrolled(node, iter([tensor[i] for i in range(length)]))
+            return self.unrolled(node, iter([items.at(i) for i in range(length)]))
         self.node = node
         return self.leave(node, outcome)
 
@@ -195,9 +196,9 @@ class Loops:
 class _LoopState:
     """How a compiled loop has ended so far: carried like any other variable."""
 
-    def __init__(self, activation):
-        self.activation, self.compiling = activation, activation.compiling
-        scope = Scope(frozenset(), None, {})
+    def __init__(self, activation, node):
+        self.activation, self.compiling, self.node = activation, activation.compiling, node
+        scope = self.compiling.own_scope()
         self.status, self.value = Variable(scope, "status"), Variable(scope, "value")
         self.status.set(NORMAL)
         self.codes = frozenset((NORMAL,))
@@ -223,9 +224,11 @@ class _LoopState:
                         raise _Returns(value)
                     self.compiling.set(self.value, value)
 
+        own = [self.status, self.value] + ([] if counter is None else [counter])
         while True:
             try:
-                regions.run_while(self.compiling, test, iteration, counter)
+                place = hints.Place(self.activation, self.node, own)
+                regions.run_while(self.compiling, test, iteration, counter, place)
                 break
             except _Returns as found:  # nothing has been changed yet
                 self.value.set(values.zeros_for(found.value))

@@ -12,11 +12,13 @@ class Outcome:
     """An end other than falling through. status: one of the codes, or a symbolic integer that is
     one of `codes`; value: what the function returns where it does."""
 
-    __slots__ = ("codes", "place", "status", "value")
+    __slots__ = ("__dict__", "codes", "place", "status", "value")
 
     def __init__(self, status, value=UNDEFINED, codes=None, place=None):
         self.status, self.value, self.place = status, value, place
         self.codes = frozenset((status,)) if codes is None else codes
+
+    unknown = False  # whether a path has been left out
 
     @property
     def open(self):
@@ -27,6 +29,8 @@ class Outcome:
 FINISHED_BREAK = Outcome(BREAK)
 FINISHED_CONTINUE = Outcome(CONTINUE)
 FINISHED_NEVER = Outcome(NEVER)
+LEFT_OUT = Outcome(NEVER)  # calls a function whose results are not known yet
+LEFT_OUT.unknown = True
 
 
 def parts(outcome):
@@ -55,6 +59,8 @@ def merge(a, b):
 def joined(a, b, pair):
     """The outcome of an `if` whose branches ended as a and b; pair: joined status and value."""
     codes = parts(a)[0] | parts(b)[0]
+    if codes == {NEVER} and (a.unknown or b.unknown):
+        return LEFT_OUT
     if len(codes) > 1:
         codes -= {NEVER}
     status, value = pair

@@ -7,7 +7,6 @@ from mycel._mycel import Tensor
 from mycel.common import dtype as mstype
 from mycel.front import values
 from mycel.front.journal import ParameterValue, Variable
-from mycel.front.state import Scope
 from mycel.front.values import UNDEFINED, Unmergeable, Unusable, kind
 
 _MAX_ROUNDS = 16  # of finding out what a loop carries
@@ -61,11 +60,12 @@ def _join(location, a, b, into_a, into_b, texts):
         ) from None
 
 
-def run_cond(compiling, pred, then, otherwise, live, texts, merge):
+def run_cond(compiling, pred, then, otherwise, live, texts, merge, gone=None):
     """Runs `then` and `otherwise` as the branches of a cond on the symbolic bool `pred`.
 
     live: whether a variable may be read afterwards. texts: how messages name the branches. merge:
-    gives (value for the first, value for the second) to join out of what the two gave.
+    gives (value for the first, value for the second) to join out of what the two gave. gone(i,
+    location): whether branch i ends so that nobody reads the location afterwards.
     """
     a = _Trace(compiling, then, "then")
     b = _Trace(compiling, otherwise, "otherwise")
@@ -76,16 +76,18 @@ def run_cond(compiling, pred, then, otherwise, live, texts, merge):
         before = location.get()
         va = a.finals[key][1] if key in a.finals else before
         vb = b.finals[key][1] if key in b.finals else before
-        if va is vb and not (dead_a or dead_b):
+        unread_a = dead_a or (gone is not None and gone(0, location))
+        unread_b = dead_b or (gone is not None and gone(1, location))
+        if va is vb and not (unread_a or unread_b):
             if va is not before:
                 joined.append((location, ("same", va)))
             continue
         if isinstance(location, Variable) and not live(location):
             joined.append((location, ("same", UNDEFINED)))
             continue
-        if dead_a:
+        if unread_a:
             va = values.zeros_for(vb)
-        if dead_b:
+        elif unread_b:
             vb = values.zeros_for(va)
         joined.append((location, _join(location, va, vb, into_a, into_b, texts)))
     try:
@@ -170,16 +172,19 @@ class _Carried:
         return new
 
 
-def run_while(compiling, test, body, counter=None):
+def run_while(compiling, test, body, counter=None, place=None):
     """A loop `while test(): body()` of the compiled program.
 
     test: gives a symbolic bool and changes nothing. body: runs one iteration. counter: a Variable
     that counts iterations as a tensor, if there is one anyway: draws of random ops depend on it.
+    place: the hints.Place of the loop.
     """
     carried = _Carried()
+    if place is not None:
+        carried.values, carried.lost = place.start()
     if counter is not None:
         carried.values[counter.key()] = [counter, counter.get(), counter.get()]
-    own = Variable(Scope(frozenset(), None, {}), "iteration")
+    own = Variable(compiling.own_scope(), "iteration")
     for _ in range(_MAX_ROUNDS):
         drawn = 0
 
@@ -212,6 +217,8 @@ def run_while(compiling, test, body, counter=None):
             break
     else:
         raise Unmergeable("what this loop carries does not settle: a variable changes its kind")
+    if place is not None:
+        place.note(carried.values, carried.lost)
     results = []
     for key, (_, _, now) in carried.values.items():
         values.fitted(now, trace.finals[key][1], results)

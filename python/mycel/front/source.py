@@ -6,6 +6,7 @@ import os
 import sysconfig
 
 from mycel._where import PACKAGE
+from mycel.front.patterns import IfChains, bound_names
 
 _files = {}  # filename -> (lines, {(first line, name): [nodes]}, {line: [lambdas]})
 _sources = {}  # id of a code object -> (the code object, Source or None)
@@ -33,6 +34,10 @@ class Source:
         if found is None:
             found = self._loads[node] = _count_loads(node)
         return found
+
+    def read_by_inner(self, name):
+        """Whether a function inside this one reads the name."""
+        return name in _nested_loads(self)
 
     def live_after(self, node):
         """A test for names: whether one may be read after the statement `node` has run."""
@@ -130,6 +135,12 @@ class Names(ast.NodeVisitor):
             self.local.add(node.name)
         self.generic_visit(node)
 
+    def visit_MatchAs(self, node):
+        self.local.update(bound_names(node))
+        self.generic_visit(node)
+
+    visit_MatchStar = visit_MatchMapping = visit_MatchAs
+
     def visit_Nonlocal(self, node):
         self.outer.update(node.names)
 
@@ -147,7 +158,7 @@ def _index(filename, module_globals):
     functions, lambdas = {}, {}
     if lines:
         try:
-            tree = ast.parse("".join(lines))
+            tree = IfChains().visit(ast.parse("".join(lines)))
         except SyntaxError:
             tree = None
         for node in ast.walk(tree) if tree is not None else ():

@@ -1,11 +1,14 @@
 """What the front end knows on each thread while a function is being compiled."""
 
 import itertools
+import sys
 import threading
 
 from mycel import _mycel
 from mycel.front.guards import Guards
 from mycel.front.journal import Journal, ParameterValue, Variable
+
+_FRAMES = 4000  # of Python while a function is compiled
 
 
 class Scope:
@@ -32,7 +35,13 @@ class Compiling:
         self.effects = Scope(frozenset(), None, {})
         self.read = set()  # (id of an object, name) of attributes read before they were assigned
         self.depth = 0
+        self.hints = {}  # what loops carried, see hints
+        self.frames = {}  # Source -> calls of it that are being interpreted
         self.elements = []  # (tensor object or what gives it, value) written by index from inside
+
+    def own_scope(self):
+        """A scope for variables that the compiler needs in the present region."""
+        return Scope(frozenset(), None, {}, born=self.now)
 
     # -- changes
 
@@ -112,11 +121,16 @@ class Compile:
 
     def __enter__(self):
         self.outer = here()
+        # Interpreted calls take many frames of Python each.
+        self.limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(self.limit, _FRAMES))
         _local.compiling = Compiling(self.outer, self.guards)
         return _local.compiling
 
     def __exit__(self, *_):
         _local.compiling = self.outer
+        if self.outer is None:
+            sys.setrecursionlimit(min(self.limit, sys.getrecursionlimit()))
 
 
 class Pause:

@@ -7,11 +7,12 @@ from mycel import _mycel
 from mycel._mycel import Tensor
 from mycel.front import calls, effects, errors, regions, values
 from mycel.front.expressions import IN_PLACE, make_function
-from mycel.front.journal import Content
+from mycel.front.journal import Content, Variable
 from mycel.front.outcome import (
     FINISHED_BREAK,
     FINISHED_CONTINUE,
     FINISHED_NEVER,
+    LEFT_OUT,
     NEVER,
     NORMAL,
     RETURN,
@@ -20,6 +21,7 @@ from mycel.front.outcome import (
     left,
     merge,
 )
+from mycel.front.recursion import Unknown
 from mycel.front.values import UNDEFINED
 
 
@@ -39,6 +41,8 @@ class Statements:
         if source.is_lambda:
             return self.eval(source.node.body)
         outcome = self.block(source.node.body)
+        if outcome is not None and outcome.codes == {NEVER} and outcome.unknown:
+            raise Unknown
         if outcome is None or outcome.codes == {NEVER}:
             return None
         if outcome.codes == {RETURN}:
@@ -103,7 +107,19 @@ class Statements:
             ends.extend((a, b))
             return merge(a, b)
 
-        pair = regions.run_cond(self.compiling, pred, then, otherwise, live, texts, merge_ends)
+        def gone(i, location):
+            """Whether a branch returns, and with that nobody reads the function's variable."""
+            return (
+                ends[i] is not None
+                and ends[i].codes == {RETURN}
+                and type(location) is Variable
+                and location.scope is self.scope
+                and not self.source.read_by_inner(location.name)
+            )
+
+        pair = regions.run_cond(
+            self.compiling, pred, _alive(then), _alive(otherwise), live, texts, merge_ends, gone
+        )
         return joined(*ends, pair)
 
     def branch(self, node, pred, rest):
@@ -177,6 +193,18 @@ class Statements:
             items = [*items[:at], middle, *items[end:]]
         for t, item in zip(targets, items):
             self.assign(t, item)
+
+
+def _alive(run):
+    """run; what calls a function that is being defined is left out."""
+
+    def wrapped():
+        try:
+            return run()
+        except Unknown:
+            return LEFT_OUT
+
+    return wrapped
 
 
 def _ends(node):
@@ -408,7 +436,6 @@ _REFUSED = {
     "AsyncFor": ("async for", "Compiled functions are not asynchronous."),
     "AsyncFunctionDef": ("async def", "Compiled functions are not asynchronous."),
     "ClassDef": ("a class inside a function", "Define the class at module level."),
-    "Match": ("match", "Use if and elif."),
 }
 
 

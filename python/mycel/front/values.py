@@ -92,7 +92,7 @@ def is_number(value):
     )
 
 
-def _rank(value):
+def rank(value):
     """How general a number's or dtype's kind is: bool, int, float, complex."""
     if isinstance(value, Tensor):
         dtype = value.dtype
@@ -113,7 +113,7 @@ def as_tensor(value, dtype=None):
     if isinstance(value, Tensor):
         return value
     if dtype is None and not _from_numpy(value):
-        dtype = _DTYPES[_rank(value)]
+        dtype = _DTYPES[rank(value)]
     return Tensor(value) if dtype is None else Tensor(value, dtype)
 
 
@@ -124,13 +124,13 @@ def _same_shape(a, b):
 def tensors_of(a, b):
     """Two values as tensors of one type, or Unmergeable. A number takes the tensor's dtype."""
     if not isinstance(a, Tensor) and not isinstance(b, Tensor):
-        dtype = _DTYPES[max(_rank(a), _rank(b))]
+        dtype = _DTYPES[max(rank(a), rank(b))]
         return as_tensor(a, dtype), as_tensor(b, dtype)
     if not isinstance(a, Tensor):
         b, a = tensors_of(b, a)
         return a, b
     if not isinstance(b, Tensor):
-        if _rank(b) > _rank(a) or a.shape != ():
+        if rank(b) > rank(a) or a.shape != ():
             raise Unmergeable(f"{kind(a)} and {kind(b)}")
         return a, as_tensor(b, a.dtype)
     if a.dtype != b.dtype or not _same_shape(a.shape, b.shape):
@@ -261,15 +261,15 @@ def _lift_number(first, now, after):
     if isinstance(after, Tensor):
         if isinstance(now, Tensor) and now.dtype == after.dtype and now.shape == after.shape:
             return now
-        if _rank(after) < _rank(first):
+        if rank(after) < rank(first):
             raise Unmergeable(f"{kind(first)} and {kind(after)}")
         if after.shape == ():
             return as_tensor(first, after.dtype)
         return _mycel.op("full")(tuple(after.shape), first, after.dtype)
-    rank = max(_rank(first), _rank(after), _rank(now) if isinstance(now, Tensor) else 0)
-    if isinstance(now, Tensor) and _rank(now) == rank:
+    most = max(rank(first), rank(after), rank(now) if isinstance(now, Tensor) else 0)
+    if isinstance(now, Tensor) and rank(now) == most:
         return now
-    return as_tensor(first, _DTYPES[rank])
+    return as_tensor(first, _DTYPES[most])
 
 
 def leaves(value, out):

@@ -41,6 +41,7 @@ def state_of(cell):
             c.training,
             c._float_type,
             c._version,
+            id(c.__dict__.get("_declared_inputs")),
             (*c._forward_pre_hooks, *c._forward_hooks, *c._backward_hooks),
             tuple((id(p), p.requires_grad) for p in c._params.values() if p is not None),
         )
@@ -59,7 +60,7 @@ def compiled_form(cell):
     if known["epoch"] != _epoch:
         state = state_of(cell)
         if state not in known["forms"]:
-            known["forms"][state] = jit(_Body(cell))
+            known["forms"][state] = jit(_Body(cell), cell.get_inputs())
         known["now"] = known["forms"][state]
         known["epoch"] = _epoch
     return known["now"]
@@ -71,6 +72,7 @@ class _Body:
     def __init__(self, cell):
         self.cell = cell
         self.__name__ = self.__qualname__ = cell.cls_name
+        self.declares = (cell.cls_name, "set_inputs")
 
     def get_parameters(self):
         return self.cell.get_parameters()

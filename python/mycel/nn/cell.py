@@ -323,9 +323,11 @@ class Cell:
         return self._flags
 
     def set_inputs(self, *inputs):
-        """Declares tensors without values that later inputs must match in dtype and rank."""
+        """Declares tensors without values that later inputs must match in dtype and rank. Dims may
+        be unknown (None): one program then serves all their sizes."""
         self.__dict__["_declared_inputs"] = inputs
         self.__dict__["_special"] = True
+        _compile.changed()
 
     def get_inputs(self):
         """What set_inputs declared, or None."""

@@ -8,6 +8,7 @@ from mycel import _mycel
 from mycel.ops import _orders, _published, composite, primitive
 from mycel.ops._jacobian import hessian, jacfwd, jacrev, linearize
 from mycel.ops._jet import derivative, jet
+from mycel.ops._loops import *
 from mycel.ops._published import *
 from mycel.ops._random import *
 from mycel.ops._transforms import GradOperation, grad, grad_all, jvp, value_and_grad, vjp

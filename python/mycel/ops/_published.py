@@ -48,6 +48,8 @@ def dtype(input_x):
 @entry
 def dyn_shape(input_x):
     """The sizes of the dims as an int64 tensor."""
+    if -1 in _tensor(input_x).shape:
+        return _op("shape_of")(input_x)
     return Tensor(list(shape(input_x)), mstype.int64)
 
 

@@ -226,7 +226,8 @@ def grad(fn, grad_position=0, weights=None, has_aux=False):
 class GradOperation:
     """Gradients of a function or network: GradOperation(...)(fn, weights)(*inputs).
 
-    get_all: of all inputs, as a tuple; otherwise of the first one. get_by_list: of the parameters
+    get_all: of all inputs with tensors, as a tuple; otherwise of the first. A tuple, list or dict
+    of tensors has a tuple, list or dict of gradients. get_by_list: of the parameters
     in `weights` (a ParameterTuple; by default those of the network that require gradients); with
     get_all both, as a pair. sens_param: the call takes one more argument, the gradient of the
     result.
@@ -269,26 +270,30 @@ class GradOperation:
                         "GradOperation: sens_param needs the result's gradient as last argument"
                     )
             call = Differentiated(fn, args, kwargs, "GradOperation")
-            wrt = self._inputs(call)
+            places = self._places(call)
+            wrt = call.positions(places)
             flat = []
             flatten(tuple(seeds), flat)
             _, inputs, variables = run_gradient(call, wrt, weights, flat)
+            inputs = call.regroup(places, inputs)
             if not self.get_by_list:
-                return tuple(inputs) if self.get_all else inputs[0]
-            return (tuple(inputs), tuple(variables)) if self.get_all else tuple(variables)
+                return inputs if self.get_all else inputs[0]
+            return (inputs, tuple(variables)) if self.get_all else tuple(variables)
 
         return differentiated
 
-    def _inputs(self, call):
+    def _places(self, call):
+        """The arguments to differentiate: those that hold tensors."""
+        places = [i for i, (start, end) in enumerate(call.spans) if start != end]
         if self.get_all:
-            return list(range(len(call.tensors)))
+            return places
         if self.get_by_list:
             return []
-        if not call.tensors:
+        if not places:
             raise TypeError(
                 f"GradOperation: {_name_of(call.fn)} was given no tensor to differentiate"
             )
-        return [0]
+        return places[:1]
 
     def __repr__(self):
         return (

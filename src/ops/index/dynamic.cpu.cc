@@ -39,6 +39,12 @@ Tensors nonzero(const Problem&, std::span<const Tensor> in) {
   });
 }
 
+Tensors shape_of(const Problem&, std::span<const Tensor> in) {
+  Tensor out = Tensor::empty(DType::kInt64, {in[0].rank()});
+  for (int d = 0; d < in[0].rank(); ++d) out.mutable_data<int64_t>()[d] = in[0].dim(d);
+  return {out};
+}
+
 Tensors compress(const Problem&, std::span<const Tensor> in) {
   const Tensor& x = in[0];
   auto* mask = static_cast<const uint8_t*>(in[1].raw());
@@ -229,6 +235,7 @@ std::unique_ptr<Prepared> prepare_histc(const Problem& p) {
 
 constexpr KernelDef kKernels[] = {
     {"nonzero", "host", nullptr, nullptr, nonzero},
+    {"shape_of", "host", nullptr, nullptr, shape_of},
     {"compress_elements", "host", nullptr, nullptr, compress},
     {"unique", "host", nullptr, nullptr, unique},
     {"unique_with_pad", "host", nullptr, prepare_unique_with_pad},

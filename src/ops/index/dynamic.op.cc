@@ -137,6 +137,17 @@ constexpr OpDef kNonzero = check({
     .alias = "argwhere",
 });
 
+constexpr OpDef kShapeOf = check({
+    .name = "shape_of",
+    .doc = "The sizes of the dims, for dims that are not known before the program runs.",
+    .in = {"input: any"},
+    .type = [](TypeRuleCtx& c) { c.result(DType::kInt64, {c.shape(0).rank()}); },
+    .shard = "none",
+    .grad = no_gradient("sizes do not change with values"),
+    .cases = "input[3, 4] | input[] | input[0, 2]",
+    .internal = true,
+});
+
 constexpr OpDef kCompress = check({
     .name = "compress_elements",
     .doc = "The elements where mask, of the same shape, holds, in row-major order.",

@@ -28,7 +28,7 @@ extern const OpDef kSort, kArgsort, kMsort, kTopkAlong, kTopK, kSearchsorted;
 extern const OpDef kUnsortedSegmentSum, kUnsortedSegmentMax, kUnsortedSegmentMin,
     kUnsortedSegmentProd;
 // dynamic.op.cc: result sizes that depend on values
-extern const OpDef kNonzero, kCompress, kMaskedSelect, kUnique, kUniqueWithPad, kRuns,
+extern const OpDef kNonzero, kShapeOf, kCompress, kMaskedSelect, kUnique, kUniqueWithPad, kRuns,
     kUniqueConsecutive;
 extern const OpDef kBincount, kHistc;
 extern const OpDef kHistogramFixedWidth;

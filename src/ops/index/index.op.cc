@@ -17,8 +17,8 @@ void register_index() {
   ir::register_ops({&kSort, &kArgsort, &kMsort, &kTopkAlong, &kTopK, &kSearchsorted});
   ir::register_ops(
       {&kUnsortedSegmentSum, &kUnsortedSegmentMax, &kUnsortedSegmentMin, &kUnsortedSegmentProd});
-  ir::register_ops({&kNonzero, &kCompress, &kMaskedSelect, &kUnique, &kUniqueWithPad, &kRuns,
-                    &kUniqueConsecutive, &kBincount, &kHistc, &kHistogramFixedWidth});
+  ir::register_ops({&kNonzero, &kShapeOf, &kCompress, &kMaskedSelect, &kUnique, &kUniqueWithPad,
+                    &kRuns, &kUniqueConsecutive, &kBincount, &kHistc, &kHistogramFixedWidth});
 }
 
 }  // namespace mycel::ops

@@ -288,3 +288,53 @@ def test_variable_without_one_type_is_an_error_only_where_it_is_read():
     with pytest.raises(TypeError, match=r"'t' has no usable value here: it is float32\[2\]") as e:
         wrong(Tensor(V))
     assert "float32[3] otherwise" in str(e.value) and "return t + 1" in str(e.value)
+
+
+_seen = []
+
+
+@ops.constexpr
+def note_trace():
+    _seen.append(1)
+    return 1
+
+
+def one_loop(x, n):
+    for _ in range(n):
+        x = x * note_trace()
+    return x
+
+
+def five_loops(x, n):
+    a = 0
+    for _ in range(n):
+        a += 1
+        b = 0
+        while b < n:
+            b += 1
+            for c in range(n):
+                d = 0.0
+                while d < c:
+                    d = d + 1
+                    for _ in range(n):
+                        x = x * note_trace()
+                        if x.sum() > 100:
+                            break
+                x = x + d
+    return x + a
+
+
+@pytest.mark.one_mode("about compiling")
+def test_nested_loops_are_traced_in_time_proportional_to_their_depth():
+    counts = []
+    for f in (one_loop, five_loops):
+        _seen.clear()
+        f = ms.jit(f)
+        f.graph(Tensor(V), Tensor(2))
+        counts.append(len(_seen))
+    assert counts[0] == 2 and counts[1] <= 3 * 5
+
+
+@pytest.mark.one_mode("compares with plain Python")
+def test_nested_loops_compute_what_python_computes():
+    same(plain(ms.jit(five_loops)(Tensor(V), Tensor(3))), five_loops(V, 3))
