@@ -173,11 +173,12 @@ GraphOut eliminate_level(const ir::Graph& g) {
 
 }  // namespace
 
-// From the outside in: a region is smaller once its unused results are gone.
+// From the outside in: a region is smaller once its unused results are gone. One that shrinks needs
+// less of what is around it in turn.
 GraphOut eliminate_dead_code(const ir::Graph& g) {
-  GraphOut outer = eliminate_level(g);
-  GraphOut inner = rewrite_regions(*outer, [](const ir::Graph& h) { return eliminate_level(h); });
-  return inner ? eliminate_level(*inner) : outer;
+  GraphOut now = eliminate_level(g);
+  while (GraphOut inner = rewrite_regions(*now, eliminate_dead_code)) now = eliminate_level(*inner);
+  return now;
 }
 
 }  // namespace mycel::passes

@@ -69,10 +69,11 @@ using Pass = std::function<std::shared_ptr<ir::Graph>(const ir::Graph&)>;
 // Whether a node has regions that passes may look into: the body of a fused op is one kernel and is
 // left as it is.
 bool has_regions(const ir::Node& n);
-// A graph whose regions, at any depth, have gone through `pass`; a region that the pass leaves as
-// it was stays the same object. `g` itself is not passed. Null when nothing changed.
+// A graph whose regions have gone through `pass`, those inside them only if the pass does it; a
+// region that the pass leaves as it was stays the same object. `g` itself is not passed. Null when
+// nothing changed.
 std::shared_ptr<ir::Graph> rewrite_regions(const ir::Graph& g, const Pass& pass);
-// pass(g) after rewrite_regions: how a pass of one level becomes a pass of all.
+// pass(g) after the regions at every depth: how a pass of one level becomes a pass of all.
 std::shared_ptr<ir::Graph> at_every_level(const ir::Graph& g, const Pass& pass);
 
 }  // namespace mycel::passes
