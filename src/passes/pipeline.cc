@@ -1,5 +1,6 @@
 // The contents page of the compiler: every step that a graph goes through, in order.
-#include <cstdio>
+#include <atomic>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -32,28 +33,46 @@ constexpr Step kThen[] = {
     {"eliminate_dead_code", eliminate_dead_code},
 };
 
-void dump(const ir::Graph& g, int number, const char* pass) {
-  const char* folder = std::getenv("MYCEL_DUMP");
-  if (!folder || !*folder) return;
-  std::error_code ignored;
-  std::filesystem::create_directories(folder, ignored);
-  std::string path = fmt::format("{}/{}_{:02}_{}.ir", folder, g.name(), number, pass);
-  std::ofstream file(path);
-  file << g.str();
-  if (!file) fail(ErrorKind::kOs, "MYCEL_DUMP: cannot write {}", path);
-}
+// Writes one program after each pass, where MYCEL_DUMP asks for it. Programs are numbered; the plan
+// of a loop or branch is one of its own.
+class Dump {
+ public:
+  explicit Dump(const std::string& name) {
+    const char* folder = std::getenv("MYCEL_DUMP");
+    if (!folder || !*folder) return;
+    static std::atomic<int> programs{0};
+    std::error_code ignored;
+    std::filesystem::create_directories(folder, ignored);
+    std::string plain = name;
+    for (char& c : plain) {
+      if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+    }
+    stem_ = fmt::format("{}/{:04}_{}", folder, programs++, plain);
+  }
+  void operator()(const char* pass, const ir::Graph& g) {
+    if (stem_.empty()) return;
+    std::string path = fmt::format("{}_{:02}_{}.ir", stem_, passes_++, pass);
+    std::ofstream file(path);
+    file << g.str();
+    if (!file) fail(ErrorKind::kOs, "MYCEL_DUMP: cannot write {}", path);
+  }
+
+ private:
+  std::string stem_;
+  int passes_ = 0;
+};
 
 }  // namespace
 
 GraphOut optimize(const ir::Graph& g, Evaluate evaluate) {
-  dump(g, 0, "input");
+  Dump dump(g.name());
+  dump("input", g);
   ir::verify_after("tracing", g);
   GraphOut now;
-  int number = 1;
   auto done = [&](const char* name, GraphOut result) {
     now = std::move(result);
     ir::verify_after(name, *now);
-    dump(*now, number++, name);
+    dump(name, *now);
   };
   for (const Step& s : kFirst) done(s.name, s.run(now ? *now : g));
   if (evaluate) done("fold_constants", fold_constants(*now, evaluate));
