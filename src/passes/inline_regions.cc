@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include "ir/structural.h"
 #include "passes/control.h"
 #include "passes/pass.h"
@@ -38,40 +42,59 @@ bool never_begins(const ir::Node& n) {
 
 // Copies the nodes of `g` into `out`, branches that are taken in place of their cond; what comes in
 // may decide conds inside them in turn.
-std::vector<ir::Value> place(const ir::Graph& g, ir::Graph& out, std::span<const ir::Value> args);
-
-std::vector<ir::Value> place_node(const ir::Node& n, std::vector<ir::Value> in, ir::Graph& out) {
-  if (is_cond(n)) {
-    const ir::Graph* branch = taken(n, in[0]);
-    if (branch && fits(n, *branch)) return place(*branch, out, std::span(in).subspan(1));
+class Inliner {
+ public:
+  Inliner(const ir::Graph& g, ir::Graph& out) : g_(g), out_(out), first_(g.size()) {
+    size_t values = 0;
+    for (const ir::Node& n : g.nodes()) {
+      first_[n.id] = values;
+      values += n.types.size();
+    }
+    map_.resize(values);
   }
-  if (is_while(n) && never_begins(n) && same_types(n, in)) return in;
-  ir::Node* made = out.add_typed(*n.op, std::move(in), n.attrs, n.types, n.loc);
-  std::vector<ir::Value> values;
-  for (uint32_t j = 0; j < n.types.size(); ++j) values.push_back(made->out(j));
-  return values;
-}
 
-std::vector<ir::Value> place(const ir::Graph& g, ir::Graph& out, std::span<const ir::Value> args) {
-  std::vector<std::vector<ir::Value>> map(g.size());
-  auto translate = [&](const ir::Value& v) { return v ? map[v.node->id][v.index] : ir::Value(); };
-  for (size_t i = 0; i < args.size(); ++i) map[g.params()[i].node->id] = {args[i]};
-  for (const ir::Node& n : g.nodes()) {
-    if (n.is_param()) continue;
-    std::vector<ir::Value> in;
-    for (const ir::Value& v : n.inputs) in.push_back(translate(v));
-    map[n.id] = place_node(n, std::move(in), out);
+  std::vector<ir::Value> run(std::span<const ir::Value> args) {
+    for (size_t i = 0; i < args.size(); ++i) map_[first_[g_.params()[i].node->id]] = args[i];
+    for (const ir::Node& n : g_.nodes()) {
+      if (!n.is_param()) place(n);
+    }
+    return translate(g_.results());
   }
-  std::vector<ir::Value> results;
-  for (const ir::Value& v : g.results()) results.push_back(translate(v));
-  return results;
-}
+
+ private:
+  std::vector<ir::Value> translate(std::span<const ir::Value> values) const {
+    std::vector<ir::Value> out;
+    out.reserve(values.size());
+    for (const ir::Value& v : values)
+      out.push_back(v ? map_[first_[v.node->id] + v.index] : ir::Value());
+    return out;
+  }
+
+  void place(const ir::Node& n) {
+    std::vector<ir::Value> in = translate(n.inputs);
+    ir::Value* by = map_.data() + first_[n.id];
+    const ir::Graph* branch = is_cond(n) ? taken(n, in[0]) : nullptr;
+    if (branch && fits(n, *branch)) {
+      std::ranges::copy(Inliner(*branch, out_).run(std::span(in).subspan(1)), by);
+    } else if (is_while(n) && never_begins(n) && same_types(n, in)) {
+      std::ranges::copy(in, by);
+    } else {
+      ir::Node* made = out_.add_typed(*n.op, std::move(in), n.attrs, n.types, n.loc);
+      for (uint32_t j = 0; j < n.types.size(); ++j) by[j] = made->out(j);
+    }
+  }
+
+  const ir::Graph& g_;
+  ir::Graph& out_;
+  std::vector<size_t> first_;  // by node id: where its results are in map_
+  std::vector<ir::Value> map_;
+};
 
 GraphOut inline_level(const ir::Graph& g) {
   auto out = std::make_shared<ir::Graph>(g.name());
   std::vector<ir::Value> params;
   for (const ir::Value& p : g.params()) params.push_back(out->add_param(p.type(), p.node->name));
-  out->set_results(place(g, *out, params));
+  out->set_results(Inliner(g, *out).run(params));
   return out;
 }
 

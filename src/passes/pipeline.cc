@@ -1,4 +1,5 @@
 // The contents page of the compiler: every step that a graph goes through, in order.
+#include <algorithm>
 #include <atomic>
 #include <cctype>
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include "base/error.h"
 #include "ir/verify.h"
 #include "passes/pass.h"
+#include "passes/rewrite.h"
 
 namespace mycel::passes {
 namespace {
@@ -15,7 +17,12 @@ namespace {
 struct Step {
   const char* name;
   GraphOut (*run)(const ir::Graph&);
+  bool control = false;  // only where there is control flow
 };
+
+bool has_control(const ir::Graph& g) {
+  return std::any_of(g.nodes().begin(), g.nodes().end(), has_regions);
+}
 
 constexpr Step kFirst[] = {
     {"expand_composites", expand_composites},
@@ -23,9 +30,9 @@ constexpr Step kFirst[] = {
 };
 // Between them: fold_constants, where there is something to evaluate with.
 constexpr Step kThen[] = {
-    {"inline_regions", inline_regions},
+    {"inline_regions", inline_regions, true},
     {"simplify_algebra", simplify_algebra},
-    {"hoist_loop_invariants", hoist_loop_invariants},
+    {"hoist_loop_invariants", hoist_loop_invariants, true},
     {"merge_duplicates", merge_duplicates},
     {"merge_gradient_sums", merge_gradient_sums},
     {"eliminate_dead_code", eliminate_dead_code},
@@ -76,7 +83,7 @@ GraphOut optimize(const ir::Graph& g, Evaluate evaluate) {
   };
   for (const Step& s : kFirst) done(s.name, s.run(now ? *now : g));
   if (evaluate) done("fold_constants", fold_constants(*now, evaluate));
-  for (const Step& s : kThen) done(s.name, s.run(*now));
+  for (const Step& s : kThen) done(s.name, s.control && !has_control(*now) ? now : s.run(*now));
   return now;
 }
 
