@@ -5,6 +5,8 @@
 #include "bind/compiled.h"
 
 #include <algorithm>
+#include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,9 +14,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "bind/convert.h"
 #include "bind/tensor_object.h"
 #include "ir/graph.h"
+#include "runtime/compile_report.h"
 #include "runtime/dispatch.h"
 #include "runtime/plan.h"
 #include "runtime/random_state.h"
@@ -37,6 +41,7 @@ struct Compiled {
   bool closes_over_trace = false;       // it read a tensor that a transform watches: not reusable
   std::once_flag planned;
   std::shared_ptr<const runtime::Plan> plan;
+  runtime::CompileReport report;
 };
 
 namespace {
@@ -149,6 +154,7 @@ nb::list to_list(std::span<const Tensor> tensors) {
 // any case.
 std::shared_ptr<Compiled> trace(nb::handle f, nb::handle inputs, nb::handle parameters,
                                 const std::string& name) {
+  auto start = std::chrono::steady_clock::now();
   auto c = std::make_shared<Compiled>();
   Tracing tracing;
   nb::list watched;
@@ -178,20 +184,59 @@ std::shared_ptr<Compiled> trace(nb::handle f, nb::handle inputs, nb::handle para
     if (e.captured && runtime::live_trace(e.captured)) c->closes_over_trace = true;
   }
   c->graph = tracing.recorder.graph_ptr();
+  c->report.trace_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return c;
 }
 
-// Whether the parameters that the graph reads still have the types that they had.
-bool fits(const Compiled& c) {
+// The first parameter that the graph reads and that has another type than it had, as the reason to
+// compile anew; or "".
+std::string misfit(const Compiled& c) {
   const auto& params = c.graph->params();
   for (size_t i = 0; i < c.extras.size(); ++i) {
     if (!c.extras[i].param) continue;
     const Tensor& now = c.extras[i].param->value;
     const ir::Type& then = params[c.inputs + i].type();
-    if (now.dtype() != then.dtype || !(now.shape() == then.shape)) return false;
+    if (now.dtype() != then.dtype || !(now.shape() == then.shape)) {
+      return fmt::format("Parameter '{}' is {} instead of {}", c.extras[i].param->name,
+                         ir::type_of(now).str(), then.str());
+    }
   }
-  return true;
+  return "";
 }
+
+// [(name, kind, tensor or text)] of everything that a program holds for.
+runtime::Signature signature_of(nb::handle parts) {
+  static const std::map<std::string, runtime::Signature::Kind> kKinds = {
+      {"tensor", runtime::Signature::Kind::kTensor},
+      {"value", runtime::Signature::Kind::kValue},
+      {"structure", runtime::Signature::Kind::kStructure},
+      {"mode", runtime::Signature::Kind::kMode}};
+  runtime::Signature s;
+  for (nb::handle p : parts) {
+    nb::handle value = p[2];
+    s.parts.push_back({nb::cast<std::string>(p[0]), kKinds.at(nb::cast<std::string>(p[1])),
+                       is_tensor(value.ptr()) ? ir::type_of(to_tensor(value.ptr(), "part")).str()
+                                              : nb::cast<std::string>(value)});
+  }
+  return s;
+}
+
+// What MYCEL_LOG=compile remembers of the programs of one function.
+struct Programs {
+  std::vector<runtime::Signature> before;
+  // Notes a program; `reason` where something else than its signature is one.
+  void add(const std::shared_ptr<Compiled>& c, const std::string& name, nb::handle parts,
+           std::string reason) {
+    runtime::Signature now = signature_of(parts);
+    if (reason.empty() || before.empty()) reason = runtime::reason_to_compile(now, before);
+    before.push_back(std::move(now));
+    c->report.name = name;
+    c->report.reason = reason.empty() ? "the earlier program was dropped" : reason;
+    c->report.number = before.size();
+    c->report.written = false;
+  }
+};
 
 bool all_plain(const Tensors& in) {
   return std::all_of(in.begin(), in.end(),
@@ -209,6 +254,9 @@ const runtime::Plan& plan_of(Compiled& c) {
           p && std::find(c.assigned.begin(), c.assigned.end(), p) != c.assigned.end();
     }
     c.plan = runtime::Plan::build(*c.graph, options);
+    c.report.passes_seconds = c.plan->stats().passes_seconds;
+    c.report.kernels_seconds = c.plan->stats().kernels_seconds;
+    c.report.write();
   });
   return *c.plan;
 }
@@ -318,11 +366,17 @@ void bind_compiled(nb::module_& m) {
       .def("__call__", run, nb::arg("inputs"))
       .def_prop_ro("reusable",
                    [](const std::shared_ptr<Compiled>& c) { return !c->closes_over_trace; })
-      .def_prop_ro("fits", [](const std::shared_ptr<Compiled>& c) { return fits(*c); })
+      .def_prop_ro("fits", [](const std::shared_ptr<Compiled>& c) { return misfit(*c).empty(); })
+      .def_prop_ro("misfit", [](const std::shared_ptr<Compiled>& c) { return misfit(*c); })
       .def_prop_ro("graph", [](const std::shared_ptr<Compiled>& c) { return c->graph->str(); })
       .def_prop_ro("plan", [](const std::shared_ptr<Compiled>& c) {
         return c->plan ? c->plan->str() : std::string();
       });
+  nb::class_<Programs>(m, "Programs")
+      .def(nb::init<>())
+      .def("add", &Programs::add, nb::arg("compiled"), nb::arg("name"), nb::arg("parts"),
+           nb::arg("reason"));
+  m.def("log_enabled", [](const std::string& channel) { return log_enabled(channel); });
   nb::class_<ParameterValues>(m, "ParameterValues")
       .def(nb::init<>())
       .def("take_back", &ParameterValues::take_back);

@@ -19,6 +19,11 @@ void add_ir(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_version(CLI::App& app);
 
+// Thrown by a command whose status says something other than success or an error.
+struct ExitStatus {
+  int status;
+};
+
 // The tensors named `names`, in that order, from a safetensors file; when the file holds exactly as
 // many as there are names, theirs need not agree. ValueError naming the file.
 Tensors inputs_from(const std::string& path, const std::vector<std::string>& names);

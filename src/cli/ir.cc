@@ -1,11 +1,14 @@
-// Graphs as text: checking and printing one, and running it through a plan.
+// Graphs as text: checking and printing one, comparing two, running one through a plan.
+#include <cstdlib>
 #include <memory>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file_io.h"
 #include "cli/command.h"
+#include "ir/diff.h"
 #include "ir/text.h"
 #include "runtime/model_file.h"
 #include "runtime/plan.h"
@@ -28,7 +31,7 @@ std::shared_ptr<const ir::Graph> read_graph(const std::string& path) {
 }
 
 struct Options {
-  std::string file, input, output;
+  std::string file, other, input, output;
   bool plan = false;
 };
 
@@ -46,6 +49,36 @@ void run(const Options& o) {
   deliver(runtime::Plan::build(*g)->run(inputs_from(o.input, names)), o.output);
 }
 
+bool coloured() {
+  const char* no = std::getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) && !(no && *no);
+}
+
+// As diff(1): 0 when they are the same, 1 when not, 2 when one cannot be read.
+void compare(const Options& o) {
+  std::vector<ir::DiffLine> lines;
+  try {
+    auto a = read_graph(o.file), b = read_graph(o.other);
+    lines = ir::diff(*a, *b);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "mycel: {}\n", e.what());
+    throw ExitStatus{2};
+  }
+  if (lines.empty()) return;
+  const bool colour = coloured();
+  int removed = 0, added = 0, changed = 0;
+  for (const ir::DiffLine& l : lines) {
+    removed += l.mark == '-';
+    added += l.mark == '+';
+    changed += l.mark == '~';
+    const char* code = l.mark == '-' ? "\033[31m" : l.mark == '+' ? "\033[32m" : "\033[33m";
+    bool paint = colour && l.mark != ' ';
+    fmt::print("{}{} {}{}\n", paint ? code : "", l.mark, l.text, paint ? "\033[0m" : "");
+  }
+  fmt::print("{} removed, {} added, {} changed\n", removed, added, changed);
+  throw ExitStatus{1};
+}
+
 }  // namespace
 
 void add_ir(CLI::App& app) {
@@ -56,6 +89,10 @@ void add_ir(CLI::App& app) {
   s->add_option("FILE", o->file, "Text of a graph, or a .mindir file")->required();
   s->add_flag("--plan", o->plan, "Print the steps that it runs as instead");
   s->callback([o] { show(*o); });
+  CLI::App* d = ir->add_subcommand("diff", "Say what differs between two graphs");
+  d->add_option("A", o->file, "Text of a graph, or a .mindir file")->required();
+  d->add_option("B", o->other, "Another one")->required();
+  d->callback([o] { compare(*o); });
   CLI::App* r = ir->add_subcommand("run", "Run a graph");
   r->add_option("FILE", o->file, "Text of a graph, or a .mindir file")->required();
   r->add_option("--input", o->input, "safetensors file with the graph's parameters by name");

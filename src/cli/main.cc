@@ -50,6 +50,8 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
+  } catch (const ExitStatus& e) {
+    return e.status;
   } catch (const std::exception& e) {
     fmt::print(stderr, "mycel: {}\n", e.what());
     return 1;

@@ -1,3 +1,4 @@
+#include <bit>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -5,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "ir/function.h"
 #include "ir/graph_file.h"
 #include "ir/graph_file_generated.h"
 #include "ir/graph_file_layout.h"
@@ -79,6 +81,7 @@ class Decoder {
     for (const file::Type* t : list(f_.types(), "types")) types_.push_back(type(*t));
     for (const file::Tensor* t : list(f_.tensors(), "tensors")) tensors_.push_back(tensor(*t));
     if (!f_.graph()) damaged("'graph' is missing");
+    read_functions();
     GraphFile out;
     if (f_.producer()) out.producer = f_.producer()->str();
     out.graph = graph(*f_.graph(), 0);
@@ -132,6 +135,26 @@ class Decoder {
                         [owner = owner_] {});
   }
 
+  Types types(const fb::Vector<uint32_t>* positions, const char* what) const {
+    Types out;
+    for (uint32_t t : list(positions, what)) out.push_back(type(t));
+    return out;
+  }
+
+  // All are declared before the first body is read: calls need their types.
+  void read_functions() {
+    if (!f_.functions()) return;
+    for (const file::Function* f : *f_.functions()) {
+      functions_.push_back(make_function(text(f->name()), types(f->params(), "params"),
+                                         types(f->results(), "results")));
+    }
+    for (size_t i = 0; i < functions_.size(); ++i) {
+      const file::Function& f = *(*f_.functions())[static_cast<fb::uoffset_t>(i)];
+      if (!f.body()) damaged("'body' is missing");
+      functions_[i]->body = graph(*f.body(), 0);
+    }
+  }
+
   std::shared_ptr<const Graph> graph(const file::Graph& f, int depth) const {
     if (depth > kMaxDepth) damaged("more than {} regions inside each other", kMaxDepth);
     auto g = std::make_shared<Graph>(text(f.name()));
@@ -153,10 +176,8 @@ class Decoder {
       }
       std::vector<Value> in;
       for (int32_t i : list(n->inputs(), "inputs")) in.push_back(i == -1 ? Value() : use(i));
-      Types types;
-      for (uint32_t t : list(n->types(), "types")) types.push_back(type(t));
-      Node* made = g->add_typed(*op, std::move(in), attrs(*op, *n, depth), std::move(types),
-                                intern_loc(text(n->location())));
+      Node* made = g->add_typed(*op, std::move(in), attrs(*op, *n, depth),
+                                types(n->types(), "types"), intern_loc(text(n->location())));
       for (uint32_t j = 0; j < made->types.size(); ++j) values.push_back(made->out(j));
     }
     std::vector<Value> results;
@@ -194,7 +215,7 @@ class Decoder {
       case AttrKind::Int:
         return Attr(a.integer());
       case AttrKind::Float:
-        return Attr(a.real());
+        return Attr(std::bit_cast<double>(a.integer()));
       case AttrKind::String:
         return Attr(text(position));
       case AttrKind::DType:
@@ -205,6 +226,10 @@ class Decoder {
         return Attr(numbers(list(a.integers(), "integers")));
       case AttrKind::Floats:
         return Attr(numbers(list(a.reals(), "reals")));
+      case AttrKind::Function:
+        if (position >= functions_.size())
+          damaged("function {} of {}", position, functions_.size());
+        return Attr(functions_[position]);
       case AttrKind::Region:
         if (!a.region()) damaged("'region' is missing");
         return Attr(GraphPtr(graph(*a.region(), depth + 1)));
@@ -236,6 +261,7 @@ class Decoder {
   std::vector<std::string> texts_;
   Types types_;
   Tensors tensors_;
+  std::vector<FunctionPtr> functions_;
 };
 
 GraphFile decode_checked(std::span<std::byte> bytes, const Ref<RefCounted>& owner,

@@ -1,3 +1,4 @@
+#include <bit>
 #include <cstring>
 #include <map>
 #include <unordered_map>
@@ -7,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file_io.h"
+#include "ir/function.h"
 #include "ir/graph_file.h"
 #include "ir/graph_file_generated.h"
 #include "ir/graph_file_layout.h"
@@ -28,6 +30,9 @@ class Encoder {
     for (const auto& [name, tensor] : f.weights) weight(name, tensor);
     size_t weights = tensors_.size();
     auto graph = encode(*f.graph);
+    std::vector<fb::Offset<file::Function>> functions;
+    for (size_t i = 0; i < functions_.size(); ++i)  // encoding a body may find more
+      functions.push_back(encode(*functions_[i]));
     std::vector<uint32_t> weight_positions(weights);
     for (size_t i = 0; i < weights; ++i) weight_positions[i] = static_cast<uint32_t>(i);
     auto producer = b_.CreateString(fmt::format("mycel {}", version()));
@@ -36,7 +41,7 @@ class Encoder {
     auto root =
         file::CreateFile(b_, producer, b_.CreateVector(texts), b_.CreateVector(types_),
                          b_.CreateVector(tensor_tables_), graph, static_cast<uint32_t>(f.inputs),
-                         b_.CreateVector(weight_positions));
+                         b_.CreateVector(weight_positions), b_.CreateVector(functions));
     file::FinishFileBuffer(b_, root);
     return {reinterpret_cast<const char*>(b_.GetBufferPointer()), b_.GetSize()};
   }
@@ -79,6 +84,20 @@ class Encoder {
     return constants_[t.impl().get()] = add_tensor("", t);
   }
 
+  uint32_t function(const FunctionPtr& f) {
+    auto [it, fresh] = function_index_.emplace(f.get(), static_cast<uint32_t>(functions_.size()));
+    if (fresh) functions_.push_back(f);
+    return it->second;
+  }
+
+  fb::Offset<file::Function> encode(const Function& f) {
+    MYCEL_CHECK(f.body, "function {} has no body", f.name);
+    std::vector<uint32_t> params, results;
+    for (const Type& t : f.params) params.push_back(type(t));
+    for (const Type& t : f.results) results.push_back(type(t));
+    return file::CreateFunctionDirect(b_, text(f.name), &params, &results, encode(*f.body));
+  }
+
   fb::Offset<file::Attr> attr(const Node& n, size_t i) {
     const Attr& a = n.attrs[i];
     const std::string& name = n.op->attrs[i].name;
@@ -88,19 +107,20 @@ class Encoder {
     if (a.none()) return number(AttrKind::None, 0);
     if (a.is<bool>()) return number(AttrKind::Bool, a.boolean());
     if (a.is<int64_t>()) return number(AttrKind::Int, a.integer());
-    if (a.is<double>()) return file::CreateAttr(b_, key, AttrKind::Float, 0, a.real());
+    if (a.is<double>()) return number(AttrKind::Float, std::bit_cast<int64_t>(a.real()));
     if (a.is<std::string>()) return number(AttrKind::String, text(a.string()));
     if (a.is<DType>()) return number(AttrKind::DType, text(std::string(name_of(a.dtype()))));
     if (a.is<Attr::Ints>()) {
-      return file::CreateAttrDirect(b_, key, AttrKind::Ints, 0, 0, &a.ints());
+      return file::CreateAttrDirect(b_, key, AttrKind::Ints, 0, &a.ints());
     }
     if (a.is<Attr::Floats>()) {
-      return file::CreateAttrDirect(b_, key, AttrKind::Floats, 0, 0, nullptr, &a.floats());
+      return file::CreateAttrDirect(b_, key, AttrKind::Floats, 0, nullptr, &a.floats());
     }
     if (a.is<Tensor>()) return number(AttrKind::Tensor, constant(a.tensor()));
+    if (a.is<FunctionPtr>()) return number(AttrKind::Function, function(a.function()));
     if (a.is<GraphPtr>()) {
       auto region = encode(*a.graph());
-      return file::CreateAttr(b_, key, AttrKind::Region, 0, 0, 0, 0, region);
+      return file::CreateAttr(b_, key, AttrKind::Region, 0, 0, 0, region);
     }
     throw UserError(
         ErrorKind::kValue,
@@ -154,6 +174,8 @@ class Encoder {
   std::vector<fb::Offset<file::Tensor>> tensor_tables_;
   Tensors tensors_;
   std::map<const TensorImpl*, uint32_t> constants_;
+  std::vector<FunctionPtr> functions_;  // in order of appearance
+  std::map<const Function*, uint32_t> function_index_;
   uint64_t tensors_bytes_ = 0;
 };
 

@@ -1,9 +1,13 @@
 #include "ir/verify.h"
 
+#include <set>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "base/config.h"
 #include "base/error.h"
+#include "ir/function.h"
 
 namespace mycel::ir {
 namespace {
@@ -43,9 +47,16 @@ bool fits(const AttrSpec& spec, const Attr& a) {
   return false;
 }
 
+// Functions that calls have led to; each is verified once.
+struct Functions {
+  std::set<const Function*> seen;
+  std::vector<const Function*> open;
+};
+
 class Verifier {
  public:
-  Verifier(const Graph& g, int depth) : g_(g), depth_(depth) {}
+  Verifier(const Graph& g, int depth, Functions& functions)
+      : g_(g), depth_(depth), functions_(functions) {}
 
   void run() {
     if (depth_ > kMaxDepth) bad("more than {} regions inside each other", kMaxDepth);
@@ -98,7 +109,10 @@ class Verifier {
     for (size_t i = 0; i < n.attrs.size(); ++i) {
       const AttrSpec& spec = n.op->attrs[i];
       if (!fits(spec, n.attrs[i])) bad("attribute '{}' is {}", spec.name, n.attrs[i].str());
-      if (n.attrs[i].is<GraphPtr>()) Verifier(*n.attrs[i].graph(), depth_ + 1).run();
+      if (n.attrs[i].is<GraphPtr>()) Verifier(*n.attrs[i].graph(), depth_ + 1, functions_).run();
+      if (n.attrs[i].is<FunctionPtr>() &&
+          functions_.seen.insert(n.attrs[i].function().get()).second)
+        functions_.open.push_back(n.attrs[i].function().get());
     }
     check_types(n);
   }
@@ -127,14 +141,31 @@ class Verifier {
 
   const Graph& g_;
   const int depth_;
+  Functions& functions_;
   const Node* node_ = nullptr;
 };
+
+void verify_function(const Function& f, Functions& functions) {
+  if (!f.body) throw Problem{fmt::format("function '{}' has no body", f.name)};
+  Verifier(*f.body, 0, functions).run();
+  Types params, results;
+  for (const Value& v : f.body->params()) params.push_back(v.type());
+  for (const Value& v : f.body->results()) results.push_back(v.type());
+  if (params != f.params || results != f.results)
+    throw Problem{fmt::format("the body of function '{}' has other types than declared", f.name)};
+}
 
 }  // namespace
 
 std::string problem_of(const Graph& g) {
   try {
-    Verifier(g, 0).run();
+    Functions functions;
+    Verifier(g, 0, functions).run();
+    while (!functions.open.empty()) {
+      const Function* f = functions.open.back();
+      functions.open.pop_back();
+      verify_function(*f, functions);
+    }
     return "";
   } catch (const Problem& p) {
     return p.text;

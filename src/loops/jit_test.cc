@@ -1,5 +1,6 @@
 #include "loops/jit.h"
 
+#include <cmath>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -136,6 +137,20 @@ TEST(Jit, BranchesInsideVectorLoops) {
     nest.store(y, i, r);
   });
   EXPECT_EQ(check_nest(nest, {random_bytes(DType::kFloat32, n, 4)}, {n}, 0), "");
+}
+
+TEST(Jit, MaximumOfAModulusAndZero) {
+  Nest nest("modulus");
+  Buf x = nest.input(DType::kFloat32), y = nest.output(DType::kFloat32);
+  nest.parallel(40, 0, [&](Val i) {
+    const Val a = abs(nest.load(x, i));
+    nest.store(y, i, max(a, 0) + max(-a, 0) * 8 + min(a, 0) * 16 + min(-a, 0) * 0.25);
+  });
+  std::vector<float> in(40), out(40);
+  for (int i = 0; i < 40; ++i) in[i] = static_cast<float>(i - 20);
+  void* buffers[] = {in.data(), out.data()};
+  run(nest, buffers);
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(out[i], std::fabs(in[i]) * 0.75f) << in[i];
 }
 
 TEST(Jit, LaunchKeepsNumbersApart) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "passes/control.h"
 #include "passes/pass.h"
@@ -36,8 +37,6 @@ bool has_side_effects(const ir::Graph& g) {
   }
   return false;
 }
-
-std::vector<bool> all(size_t n) { return std::vector<bool>(n, true); }
 
 // The region with only the parameters and results that are kept.
 std::shared_ptr<ir::Graph> narrow(const ir::Graph& g, const std::vector<bool>& params,
@@ -126,12 +125,13 @@ void copy_narrow(Rewrite& r, const ir::Node& n, const Kept& k) {
 GraphOut eliminate_level(const ir::Graph& g) {
   // From the last node backwards: what a node with regions needs depends on which of its results
   // are used, which is known once its users have been seen.
-  std::vector<std::vector<bool>> used(g.size());
   std::vector<bool> live(g.size(), false);
-  std::vector<Kept> kept(g.size());
+  std::map<uint32_t, std::vector<bool>> used;  // results of conds and loops
+  std::map<uint32_t, Kept> kept;               // where that is not everything
   auto use = [&](const ir::Value& v) {
     if (!v) return;
     live[v.node->id] = true;
+    if (!is_cond(*v.node) && !is_while(*v.node)) return;
     auto& bits = used[v.node->id];
     if (bits.empty()) bits.resize(v.node->types.size(), false);
     bits[v.index] = true;
@@ -145,27 +145,27 @@ GraphOut eliminate_level(const ir::Graph& g) {
       if (n.attrs[k].is<ir::GraphPtr>() && has_side_effects(*n.attrs[k].graph())) live[i] = true;
     }
     if (!live[i]) continue;
-    if (used[i].empty()) used[i].resize(n.types.size(), false);
-    Kept& k = kept[i];
-    if (is_cond(n)) {
-      k = kept_of_cond(n, used[i]);
-    } else if (is_while(n)) {
-      k = kept_of_while(n, used[i]);
-    } else {
-      k = {all(n.inputs.size()), all(n.types.size())};
+    if (!is_cond(n) && !is_while(n)) {
+      for (const ir::Value& v : n.inputs) use(v);
+      continue;
     }
+    std::vector<bool>& bits = used[n.id];
+    bits.resize(n.types.size(), false);
+    Kept k = is_cond(n) ? kept_of_cond(n, bits) : kept_of_while(n, bits);
     for (size_t j = 0; j < n.inputs.size(); ++j) {
       if (k.operands[j]) use(n.inputs[j]);
     }
+    if (!k.everything()) kept.emplace(n.id, std::move(k));
   }
   Rewrite r(g);
   for (const ir::Node& n : g.nodes()) {
+    auto narrowed = kept.find(n.id);
     if (!live[n.id] && !n.is_param()) {
       r.drop(n);
-    } else if (n.is_param() || kept[n.id].everything()) {
+    } else if (narrowed == kept.end()) {
       r.copy(n);
     } else {
-      copy_narrow(r, n, kept[n.id]);
+      copy_narrow(r, n, narrowed->second);
     }
   }
   return r.finish();
@@ -173,11 +173,12 @@ GraphOut eliminate_level(const ir::Graph& g) {
 
 }  // namespace
 
-// From the outside in: a region is smaller once its unused results are gone.
+// From the outside in: a region is smaller once its unused results are gone. One that shrinks needs
+// less of what is around it in turn.
 GraphOut eliminate_dead_code(const ir::Graph& g) {
-  GraphOut outer = eliminate_level(g);
-  GraphOut inner = rewrite_regions(*outer, [](const ir::Graph& h) { return eliminate_level(h); });
-  return inner ? eliminate_level(*inner) : outer;
+  GraphOut now = eliminate_level(g);
+  while (GraphOut inner = rewrite_regions(*now, eliminate_dead_code)) now = eliminate_level(*inner);
+  return now;
 }
 
 }  // namespace mycel::passes

@@ -26,13 +26,14 @@ bool rounds(const ir::Node& n) {
 // that the group can run as one where its last member stood.
 class Grouping {
  public:
-  explicit Grouping(const ir::Graph& g) : g_(g), group_(g.size(), -1), uses_(g.size()) {
-    for (const ir::Node& n : g.nodes()) {
+  explicit Grouping(const ir::Graph& g) : g_(g), group_(g.size(), -1), users_(g.size(), kNobody) {
+    for (size_t i = g.size(); i-- > 0;) {
+      const ir::Node& n = g.nodes()[i];
+      place(n);
       for (const ir::Value& v : n.inputs) {
-        if (v) uses_[v.node->id].push_back(n.id);
+        if (v) note_user(users_[v.node->id], group_[n.id]);
       }
     }
-    for (size_t i = g.size(); i-- > 0;) place(g.nodes()[i]);
   }
 
   // Members of each group of two or more, in order of execution; keyed by the last member.
@@ -50,19 +51,21 @@ class Grouping {
   }
 
  private:
+  static constexpr int kNobody = -2, kSeveral = -1;  // -1 is also the group of ungrouped nodes
+
+  static void note_user(int& users, int group) {
+    users = users == kNobody || users == group ? group : kSeveral;
+  }
+
   void place(const ir::Node& n) {
     if (!elementwise(n)) return;
-    int target = uses_[n.id].empty() ? -1 : group_[uses_[n.id][0]];
-    for (uint32_t use : uses_[n.id]) {
-      if (group_[use] != target) target = -1;
-    }
-    if (rounds(n)) target = -1;
+    int target = rounds(n) ? -1 : users_[n.id];
     if (target >= 0) {
       const ir::Node& root = g_.nodes()[members_[target][0]];
       if (!(root.types[0].shape == n.types[0].shape) || members_[target].size() >= kMaxGroup)
         target = -1;
     }
-    if (target < 0) {
+    if (target < 0) {  // nobody, or users that are not of one group
       target = static_cast<int>(members_.size());
       members_.emplace_back();
     }
@@ -72,7 +75,7 @@ class Grouping {
 
   const ir::Graph& g_;
   std::vector<int> group_;
-  std::vector<std::vector<uint32_t>> uses_;
+  std::vector<int> users_;  // the group of all users of a node so far
   std::vector<std::vector<uint32_t>> members_;
 };
 

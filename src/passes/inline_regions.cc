@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include "ir/structural.h"
 #include "passes/control.h"
 #include "passes/pass.h"
@@ -36,25 +40,62 @@ bool never_begins(const ir::Node& n) {
   return known && *known == 0;
 }
 
-GraphOut inline_level(const ir::Graph& g) {
-  Rewrite r(g);
-  for (const ir::Node& n : g.nodes()) {
-    if (is_cond(n)) {
-      std::vector<ir::Value> in = r.operands(n);
-      const ir::Graph* branch = taken(n, in[0]);
-      if (branch && fits(n, *branch)) {
-        in.erase(in.begin());
-        r.replace(n, ir::inline_graph(*branch, r.out(), in));
-        continue;
-      }
+// Copies the nodes of `g` into `out`, branches that are taken in place of their cond; what comes in
+// may decide conds inside them in turn.
+class Inliner {
+ public:
+  Inliner(const ir::Graph& g, ir::Graph& out) : g_(g), out_(out), first_(g.size()) {
+    size_t values = 0;
+    for (const ir::Node& n : g.nodes()) {
+      first_[n.id] = values;
+      values += n.types.size();
     }
-    if (is_while(n) && never_begins(n) && same_types(n, r.operands(n))) {
-      r.replace(n, r.operands(n));
-      continue;
-    }
-    r.copy(n);
+    map_.resize(values);
   }
-  return r.finish();
+
+  std::vector<ir::Value> run(std::span<const ir::Value> args) {
+    for (size_t i = 0; i < args.size(); ++i) map_[first_[g_.params()[i].node->id]] = args[i];
+    for (const ir::Node& n : g_.nodes()) {
+      if (!n.is_param()) place(n);
+    }
+    return translate(g_.results());
+  }
+
+ private:
+  std::vector<ir::Value> translate(std::span<const ir::Value> values) const {
+    std::vector<ir::Value> out;
+    out.reserve(values.size());
+    for (const ir::Value& v : values)
+      out.push_back(v ? map_[first_[v.node->id] + v.index] : ir::Value());
+    return out;
+  }
+
+  void place(const ir::Node& n) {
+    std::vector<ir::Value> in = translate(n.inputs);
+    ir::Value* by = map_.data() + first_[n.id];
+    const ir::Graph* branch = is_cond(n) ? taken(n, in[0]) : nullptr;
+    if (branch && fits(n, *branch)) {
+      std::ranges::copy(Inliner(*branch, out_).run(std::span(in).subspan(1)), by);
+    } else if (is_while(n) && never_begins(n) && same_types(n, in)) {
+      std::ranges::copy(in, by);
+    } else {
+      ir::Node* made = out_.add_typed(*n.op, std::move(in), n.attrs, n.types, n.loc);
+      for (uint32_t j = 0; j < n.types.size(); ++j) by[j] = made->out(j);
+    }
+  }
+
+  const ir::Graph& g_;
+  ir::Graph& out_;
+  std::vector<size_t> first_;  // by node id: where its results are in map_
+  std::vector<ir::Value> map_;
+};
+
+GraphOut inline_level(const ir::Graph& g) {
+  auto out = std::make_shared<ir::Graph>(g.name());
+  std::vector<ir::Value> params;
+  for (const ir::Value& p : g.params()) params.push_back(out->add_param(p.type(), p.node->name));
+  out->set_results(Inliner(g, *out).run(params));
+  return out;
 }
 
 }  // namespace

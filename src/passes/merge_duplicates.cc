@@ -1,4 +1,5 @@
-#include <unordered_map>
+#include <bit>
+#include <vector>
 
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -9,7 +10,7 @@ namespace {
 size_t key_of(const ir::Op& op, const std::vector<ir::Value>& in, const ir::Attrs& attrs) {
   size_t h = static_cast<size_t>(op.id) * 31 + attrs.hash();
   for (const ir::Value& v : in) h = h * 1000003 + (v ? v.node->id * 8 + v.index + 1 : 0);
-  return h;
+  return (h ^ h >> 32) * 0x9e3779b97f4a7c15ull >> 20;
 }
 
 bool same(const ir::Node& a, const ir::Op& op, const std::vector<ir::Value>& in,
@@ -23,7 +24,9 @@ bool same(const ir::Node& a, const ir::Op& op, const std::vector<ir::Value>& in,
 
 GraphOut merge_level(const ir::Graph& g) {
   Rewrite r(g);
-  std::unordered_multimap<size_t, ir::Node*> seen;
+  // Nodes of one bucket are chained by their number in the new graph.
+  std::vector<ir::Node*> bucket(std::bit_ceil(g.size() + 1), nullptr);
+  std::vector<ir::Node*> next(g.size(), nullptr);
   for (const ir::Node& n : g.nodes()) {
     if (n.is_param() || n.op->def.random || n.op->def.side_effect || n.op->holds_code) {
       r.copy(n);
@@ -32,13 +35,16 @@ GraphOut merge_level(const ir::Graph& g) {
     std::vector<ir::Value> in = r.operands(n);
     size_t key = key_of(*n.op, in, n.attrs);
     ir::Node* twin = nullptr;
-    for (auto [it, end] = seen.equal_range(key); it != end && !twin; ++it) {
-      if (same(*it->second, *n.op, in, n.attrs)) twin = it->second;
+    ir::Node*& first = bucket[key & (bucket.size() - 1)];
+    for (ir::Node* m = first; m && !twin; m = next[m->id]) {
+      if (same(*m, *n.op, in, n.attrs)) twin = m;
     }
     if (twin) {
       r.replace(n, twin);
     } else {
-      seen.emplace(key, r.copy(n));
+      ir::Node* made = r.copy(n, std::move(in), n.attrs);
+      next[made->id] = first;
+      first = made;
     }
   }
   return r.finish();

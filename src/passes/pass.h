@@ -35,7 +35,7 @@ GraphOut merge_gradient_sums(const ir::Graph& g);
 // of branches, and values that a loop carries for nobody.
 GraphOut eliminate_dead_code(const ir::Graph& g);
 // Joins neighbouring elementwise ops of one shape into `fused` ops: one kernel, no memory between
-// them.
+// them; 16-bit floats between them keep the float32 that they were computed in.
 GraphOut fuse_elementwise(const ir::Graph& g);
 
 // What compiling a graph does to it, in order. MYCEL_DUMP=dir writes the graph after every pass;

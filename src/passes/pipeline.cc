@@ -1,5 +1,7 @@
 // The contents page of the compiler: every step that a graph goes through, in order.
-#include <cstdio>
+#include <algorithm>
+#include <atomic>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -7,6 +9,7 @@
 #include "base/error.h"
 #include "ir/verify.h"
 #include "passes/pass.h"
+#include "passes/rewrite.h"
 
 namespace mycel::passes {
 namespace {
@@ -14,7 +17,12 @@ namespace {
 struct Step {
   const char* name;
   GraphOut (*run)(const ir::Graph&);
+  bool control = false;  // only where there is control flow
 };
+
+bool has_control(const ir::Graph& g) {
+  return std::any_of(g.nodes().begin(), g.nodes().end(), has_regions);
+}
 
 constexpr Step kFirst[] = {
     {"expand_composites", expand_composites},
@@ -22,9 +30,9 @@ constexpr Step kFirst[] = {
 };
 // Between them: fold_constants, where there is something to evaluate with.
 constexpr Step kThen[] = {
-    {"inline_regions", inline_regions},
+    {"inline_regions", inline_regions, true},
     {"simplify_algebra", simplify_algebra},
-    {"hoist_loop_invariants", hoist_loop_invariants},
+    {"hoist_loop_invariants", hoist_loop_invariants, true},
     {"merge_duplicates", merge_duplicates},
     {"merge_gradient_sums", merge_gradient_sums},
     {"eliminate_dead_code", eliminate_dead_code},
@@ -32,32 +40,50 @@ constexpr Step kThen[] = {
     {"eliminate_dead_code", eliminate_dead_code},
 };
 
-void dump(const ir::Graph& g, int number, const char* pass) {
-  const char* folder = std::getenv("MYCEL_DUMP");
-  if (!folder || !*folder) return;
-  std::error_code ignored;
-  std::filesystem::create_directories(folder, ignored);
-  std::string path = fmt::format("{}/{}_{:02}_{}.ir", folder, g.name(), number, pass);
-  std::ofstream file(path);
-  file << g.str();
-  if (!file) fail(ErrorKind::kOs, "MYCEL_DUMP: cannot write {}", path);
-}
+// Writes one program after each pass, where MYCEL_DUMP asks for it. Programs are numbered; the plan
+// of a loop or branch is one of its own.
+class Dump {
+ public:
+  explicit Dump(const std::string& name) {
+    const char* folder = std::getenv("MYCEL_DUMP");
+    if (!folder || !*folder) return;
+    static std::atomic<int> programs{0};
+    std::error_code ignored;
+    std::filesystem::create_directories(folder, ignored);
+    std::string plain = name;
+    for (char& c : plain) {
+      if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+    }
+    stem_ = fmt::format("{}/{:04}_{}", folder, programs++, plain);
+  }
+  void operator()(const char* pass, const ir::Graph& g) {
+    if (stem_.empty()) return;
+    std::string path = fmt::format("{}_{:02}_{}.ir", stem_, passes_++, pass);
+    std::ofstream file(path);
+    file << g.str();
+    if (!file) fail(ErrorKind::kOs, "MYCEL_DUMP: cannot write {}", path);
+  }
+
+ private:
+  std::string stem_;
+  int passes_ = 0;
+};
 
 }  // namespace
 
 GraphOut optimize(const ir::Graph& g, Evaluate evaluate) {
-  dump(g, 0, "input");
+  Dump dump(g.name());
+  dump("input", g);
   ir::verify_after("tracing", g);
   GraphOut now;
-  int number = 1;
   auto done = [&](const char* name, GraphOut result) {
     now = std::move(result);
     ir::verify_after(name, *now);
-    dump(*now, number++, name);
+    dump(name, *now);
   };
   for (const Step& s : kFirst) done(s.name, s.run(now ? *now : g));
   if (evaluate) done("fold_constants", fold_constants(*now, evaluate));
-  for (const Step& s : kThen) done(s.name, s.run(*now));
+  for (const Step& s : kThen) done(s.name, s.control && !has_control(*now) ? now : s.run(*now));
   return now;
 }
 

@@ -21,7 +21,7 @@ bool pass_regions(const ir::Node& n, const Pass& pass, ir::Attrs* attrs) {
   for (size_t i = 0; i < n.attrs.size(); ++i) {
     if (!n.attrs[i].is<ir::GraphPtr>()) continue;
     const ir::GraphPtr& before = n.attrs[i].graph();
-    ir::GraphPtr after = at_every_level(*before, pass);
+    ir::GraphPtr after = pass(*before);
     if (ir::structurally_equal(*before, *after)) continue;
     attrs->set(i, ir::Attr(after));
     changed = true;
@@ -52,7 +52,7 @@ std::shared_ptr<ir::Graph> rewrite_regions(const ir::Graph& g, const Pass& pass)
 }
 
 std::shared_ptr<ir::Graph> at_every_level(const ir::Graph& g, const Pass& pass) {
-  std::shared_ptr<ir::Graph> inner = rewrite_regions(g, pass);
+  auto inner = rewrite_regions(g, [&](const ir::Graph& h) { return at_every_level(h, pass); });
   return pass(inner ? *inner : g);
 }
 

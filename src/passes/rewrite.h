@@ -13,12 +13,19 @@ namespace mycel::passes {
 class Rewrite {
  public:
   explicit Rewrite(const ir::Graph& g)
-      : g_(g), out_(std::make_shared<ir::Graph>(g.name())), map_(g.size()) {}
+      : g_(g), out_(std::make_shared<ir::Graph>(g.name())), first_(g.size()) {
+    size_t values = 0;
+    for (const ir::Node& n : g.nodes()) {
+      first_[n.id] = static_cast<uint32_t>(values);
+      values += n.types.size();
+    }
+    map_.resize(values);
+  }
 
   ir::Graph& out() { return *out_; }
   ir::Value translate(const ir::Value& v) const {
     if (!v) return {};
-    const ir::Value& to = map_[v.node->id][v.index];
+    const ir::Value& to = map_[first_[v.node->id] + v.index];
     MYCEL_CHECK(to, "a pass dropped a value that is still used");
     return to;
   }
@@ -30,23 +37,28 @@ class Rewrite {
   }
   // `n` with other attributes.
   ir::Node* copy(const ir::Node& n, ir::Attrs attrs) {
-    ir::Node* to = out_->add_typed(*n.op, operands(n), std::move(attrs), n.types, n.loc);
+    return copy(n, operands(n), std::move(attrs));
+  }
+  // With operands and attributes of the new graph.
+  ir::Node* copy(const ir::Node& n, std::vector<ir::Value> in, ir::Attrs attrs) {
+    ir::Node* to = out_->add_typed(*n.op, std::move(in), std::move(attrs), n.types, n.loc);
     replace(n, to);
     return to;
   }
   ir::Node* copy(const ir::Node& n) {
-    ir::Node* to = n.is_param() ? out_->add_param(n.types[0], n.name).node
-                                : out_->add_typed(*n.op, operands(n), n.attrs, n.types, n.loc);
+    if (!n.is_param()) return copy(n, operands(n), n.attrs);
+    ir::Node* to = out_->add_param(n.types[0], n.name).node;
     replace(n, to);
     return to;
   }
   void replace(const ir::Node& n, ir::Node* by) {
-    std::vector<ir::Value> values;
-    for (uint32_t i = 0; i < n.types.size(); ++i) values.push_back(by->out(i));
-    replace(n, std::move(values));
+    for (uint32_t i = 0; i < n.types.size(); ++i) map_[first_[n.id] + i] = by->out(i);
   }
-  void replace(const ir::Node& n, std::vector<ir::Value> by) { map_[n.id] = std::move(by); }
-  void drop(const ir::Node& n) { map_[n.id].assign(n.types.size(), {}); }
+  void replace(const ir::Node& n, const std::vector<ir::Value>& by) {
+    MYCEL_CHECK(by.size() == n.types.size(), "{} values stand for {}", by.size(), n.types.size());
+    for (size_t i = 0; i < by.size(); ++i) map_[first_[n.id] + i] = by[i];
+  }
+  void drop(const ir::Node&) {}  // values that nothing has replaced are gone
   std::shared_ptr<ir::Graph> finish() {
     std::vector<ir::Value> results;
     for (const ir::Value& v : g_.results()) results.push_back(translate(v));
@@ -61,7 +73,8 @@ class Rewrite {
  private:
   const ir::Graph& g_;
   std::shared_ptr<ir::Graph> out_;
-  std::vector<std::vector<ir::Value>> map_;  // by node id, then result
+  std::vector<uint32_t> first_;  // by node id: where its results are in map_
+  std::vector<ir::Value> map_;   // a vector for each node would cost more than all else here
 };
 
 using Pass = std::function<std::shared_ptr<ir::Graph>(const ir::Graph&)>;
@@ -69,10 +82,11 @@ using Pass = std::function<std::shared_ptr<ir::Graph>(const ir::Graph&)>;
 // Whether a node has regions that passes may look into: the body of a fused op is one kernel and is
 // left as it is.
 bool has_regions(const ir::Node& n);
-// A graph whose regions, at any depth, have gone through `pass`; a region that the pass leaves as
-// it was stays the same object. `g` itself is not passed. Null when nothing changed.
+// A graph whose regions have gone through `pass`, those inside them only if the pass does it; a
+// region that the pass leaves as it was stays the same object. `g` itself is not passed. Null when
+// nothing changed.
 std::shared_ptr<ir::Graph> rewrite_regions(const ir::Graph& g, const Pass& pass);
-// pass(g) after rewrite_regions: how a pass of one level becomes a pass of all.
+// pass(g) after the regions at every depth: how a pass of one level becomes a pass of all.
 std::shared_ptr<ir::Graph> at_every_level(const ir::Graph& g, const Pass& pass);
 
 }  // namespace mycel::passes

@@ -129,7 +129,7 @@ GraphOut simplify_level(const ir::Graph& g) {
     if (ir::Value v = s.rewrite(*n.op, in, n.attrs, n.types, n.loc)) {
       r.replace(n, {v});
     } else {
-      r.copy(n);
+      r.copy(n, std::move(in), n.attrs);
     }
   }
   return r.finish();

@@ -123,6 +123,7 @@ Value both_neg(const Site& s) {
 
 Value even_of_neg(const Site& s) {  // abs and square do not see a sign
   bool sign = made_by(s.x(0), "neg") || made_by(s.x(0), "abs");
+  if (is_unsigned_int(s.x(0).dtype())) return {};  // whose -x is 2^n - x
   return sign && s.x(0).node->inputs[0].type() == s.x(0).type()
              ? s.emit(s.op.name.c_str(), {s.x(0).node->inputs[0]})
              : Value();

@@ -1,5 +1,6 @@
 #include "runtime/dispatch.h"
 
+#include <iterator>
 #include <memory>
 
 #include <fmt/format.h>
@@ -41,6 +42,9 @@ struct Cache {
   // On the heap: thread-local storage of a library that Python loads late is scarce.
   std::vector<Entry*> buckets = std::vector<Entry*>(kBuckets);
   DispatchStats stats;
+  // Entries whose op runs other ops now, which may fill the cache: those dropped meanwhile wait.
+  int running = 0;
+  std::vector<std::unique_ptr<Entry>> dropped;
 };
 // Only a pointer lies in thread-local storage: a library loaded later (from Python) finds little
 // room there.
@@ -52,6 +56,19 @@ Cache& make_cache() {
   return *t_cache;
 }
 inline Cache& cache() { return t_cache ? *t_cache : make_cache(); }
+
+// While it lives, no entry is destroyed.
+class KeepEntries {
+ public:
+  KeepEntries() : cache_(cache()) { ++cache_.running; }
+  ~KeepEntries() {
+    if (--cache_.running == 0) cache_.dropped.clear();
+  }
+  KeepEntries(const KeepEntries&) = delete;
+
+ private:
+  Cache& cache_;
+};
 
 inline size_t mix(size_t h, size_t v) { return (h ^ v) * 0x9e3779b97f4a7c15ull; }
 
@@ -197,7 +214,10 @@ Tensors run_expansion(const ir::Op& op, const ir::Graph& g, std::span<const Tens
 }
 
 Tensors run_entry(const Entry& e, std::span<const Tensor> in) {
-  if (e.promotes) return call(*e.op, cast_all(in, e.common), e.full);
+  if (e.promotes) {
+    KeepEntries keep;
+    return call(*e.op, cast_all(in, e.common), e.full);
+  }
   Tensors out(e.out.size());
   if (e.empty_result) {
     for (size_t j = 0; j < out.size(); ++j) out[j] = Tensor::empty(e.out[j].dtype, e.out[j].shape);
@@ -211,6 +231,7 @@ Tensors run_entry(const Entry& e, std::span<const Tensor> in) {
     run_prepared(e, in, out.data());
     return out;
   }
+  KeepEntries keep;
   if (e.host) {
     std::vector<const ir::Type*> types = type_pointers(e);
     return e.host->host({*e.op, types, e.out, e.full}, in);
@@ -364,6 +385,9 @@ DispatchStats dispatch_stats() {
 void clear_dispatch_cache() {
   Cache& c = cache();
   std::fill(c.buckets.begin(), c.buckets.end(), nullptr);
+  if (c.running) {
+    std::move(c.entries.begin(), c.entries.end(), std::back_inserter(c.dropped));
+  }
   c.entries.clear();
 }
 

@@ -1,11 +1,13 @@
 #include "runtime/jit.h"
 
+#include <chrono>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "runtime/compile_report.h"
 #include "runtime/dispatch.h"
 #include "runtime/random_state.h"
 #include "runtime/trace.h"
@@ -24,6 +26,23 @@ std::string describe_types(std::span<const Tensor> args) {
   std::string s;
   for (const Tensor& t : args) s += (t ? t.describe() : "None") + ";";
   return s;
+}
+
+Signature signature_of(std::span<const Tensor> args, const std::string& static_key,
+                       size_t variables) {
+  using Kind = Signature::Kind;
+  Signature s;
+  for (size_t i = 0; i < args.size(); ++i) {
+    s.parts.push_back({fmt::format("argument {}", i), Kind::kTensor,
+                       args[i] ? ir::type_of(args[i]).str() : "None"});
+  }
+  if (!static_key.empty()) s.parts.push_back({"the static key", Kind::kValue, static_key});
+  s.parts.push_back({"the number of variables", Kind::kValue, std::to_string(variables)});
+  return s;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 bool watched(std::span<const Tensor> args) {
@@ -47,6 +66,7 @@ struct Trace {
   // Parameters after arguments and variables: tensors from outside, or (empty) the next random key.
   Tensors captured;
   std::vector<uint64_t> key_seeds;  // of the keys, in order
+  CompileReport report;
 };
 
 struct Jit::Impl {
@@ -54,6 +74,7 @@ struct Jit::Impl {
   std::string name;
   std::function<std::vector<Tensor*>()> variables;
   std::map<std::string, Trace> traces;
+  std::vector<Signature> signatures;  // of the programs so far, while the log asks for reasons
 
   Trace& find(std::span<const Tensor> args, const std::string& static_key);
   Trace trace(std::span<const Tensor> args, const std::vector<Tensor*>& vars);
@@ -127,17 +148,23 @@ Trace& Jit::Impl::find(std::span<const Tensor> args, const std::string& static_k
   std::string key = describe_types(args) + "|" + static_key;
   auto it = traces.find(key);
   if (it != traces.end() && it->second.variables == vars.size()) return it->second;
-  if (log_enabled("compile")) {
-    mycel::log(mycel::Level::kInfo, "compile",
-               fmt::format("{}: trace {} for {}", name, traces.size() + 1, describe_types(args)));
-  }
+  auto start = std::chrono::steady_clock::now();
   Trace t = trace(args, vars);
+  if (log_enabled("compile")) {
+    Signature now = signature_of(args, static_key, vars.size());
+    t.report = {.name = name,
+                .reason = reason_to_compile(now, signatures),
+                .number = signatures.size() + 1,
+                .trace_seconds = seconds_since(start),
+                .written = false};
+    signatures.push_back(std::move(now));
+  }
   return traces.insert_or_assign(key, std::move(t)).first->second;
 }
 
 Jit::Jit(Fn f, std::string name, std::function<std::vector<Tensor*>()> variables)
-    : impl_(std::make_unique<Impl>(Impl{std::move(f), std::move(name), std::move(variables), {}})) {
-}
+    : impl_(std::make_unique<Impl>(
+          Impl{std::move(f), std::move(name), std::move(variables), {}, {}})) {}
 Jit::~Jit() = default;
 
 namespace {
@@ -159,6 +186,9 @@ Tensors run_donated(Trace& t, Tensors& in, const std::vector<Tensor*>& vars) {
     options.donated.assign(in.size(), false);
     for (int i : t.assigned) options.donated[t.arguments + i] = true;
     t.plan = Plan::build(*t.graph, options);
+    t.report.passes_seconds = t.plan->stats().passes_seconds;
+    t.report.kernels_seconds = t.plan->stats().kernels_seconds;
+    t.report.write();
   }
   for (Tensor& x : in) live_trace(x);
   for (int i : t.assigned) *vars[i] = Tensor();

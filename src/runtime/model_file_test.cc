@@ -195,6 +195,25 @@ TEST_F(ModelFile, UnknownDimsInControlFlow) {
   }
 }
 
+TEST_F(ModelFile, KeepsFunctionsThatCallThemselves) {
+  auto g = ir::parse(
+      "graph main(%0: int32[] \"n\") {\n  %1 = call(%0) {function=@sum} : int32[]\n"
+      "  return %1\n}\n"
+      "@sum(int32[]) -> int32[] = graph sum(%0: int32[]) {\n"
+      "  %1 = fill_constant() {value=0.0, shape=[], dtype=int32} : int32[]\n"
+      "  %2 = greater(%0, %1) : bool[]\n"
+      "  %3 = cond(%2, %0) {then=graph then(%0: int32[]) {\n"
+      "    %1 = fill_constant() {value=1.0, shape=[], dtype=int32} : int32[]\n"
+      "    %2 = sub(%0, %1) : int32[]\n"
+      "    %3 = call(%2) {function=@sum} : int32[]\n"
+      "    %4 = add(%0, %3) : int32[]\n"
+      "    return %4\n"
+      "  }, otherwise=graph otherwise(%0: int32[]) {\n    return %0\n  }} : int32[]\n"
+      "  return %3\n}\n");
+  ir::write_graph_file(path_, {g, 1, {}, {}});
+  EXPECT_EQ(ir::read_graph_file(path_).graph->str(), g->str());
+}
+
 TEST_F(ModelFile, AttributesOfEveryKindSurvive) {
   // A host function cannot be kept; everything else is.
   auto g = ir::parse(

@@ -24,9 +24,10 @@ struct PlanOptions {
 };
 
 struct PlanStats {
-  size_t kernels = 0, calls = 0;  // steps by kind: kernels; everything else
-  size_t arena_bytes = 0;         // after planning
-  size_t unplanned_bytes = 0;     // sum of all intermediates
+  size_t kernels = 0, calls = 0;                   // steps by kind: kernels; everything else
+  size_t arena_bytes = 0;                          // after planning
+  size_t unplanned_bytes = 0;                      // sum of all intermediates
+  double passes_seconds = 0, kernels_seconds = 0;  // of building, regions included
 };
 
 class Plan {

@@ -20,7 +20,7 @@ std::shared_ptr<ir::Graph> run_pass(const std::string& name, const ir::Graph& g)
 Tensors inputs_for(const ir::Graph& g, uint64_t seed);
 
 // The first difference between two lists of results, or "". `tolerance`: relative, of floats; 0
-// asks for the same value (any NaN equals any other).
+// asks for the same value (any NaN equals any other); infinity compares types only.
 std::string differ(const Tensors& got, const Tensors& want, double tolerance);
 
 // What is wrong with `pass` on `g`: unsound result, not idempotent, other results; or "".

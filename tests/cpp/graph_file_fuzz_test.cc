@@ -8,13 +8,13 @@ namespace mycel {
 namespace {
 
 TEST(CiGraphFileFuzz, DamagedFilesAreRefusedOrSound) {
-  fuzz::Outcome o = fuzz::mutate_graph_files(20240607, 20000, [](const ir::Graph& g) {
+  fuzz::Outcome o = fuzz::mutate_graph_files(20240607, 100000, [](const ir::Graph& g) {
     // What was accepted can be written down and read again.
     EXPECT_EQ(ir::parse(g.str())->str(), g.str());
   });
   EXPECT_EQ(o.failure, "");
-  EXPECT_GT(o.loaded, 200);  // otherwise the mutations are too coarse to reach anything
-  EXPECT_GT(o.refused, 5000);
+  EXPECT_GT(o.loaded, 1000);  // otherwise the mutations are too coarse to reach anything
+  EXPECT_GT(o.refused, 25000);
 }
 
 }  // namespace

@@ -66,7 +66,29 @@ constexpr const char* kSeeds[] = {
   }} : float32[1, 2, 4, 3]
   %8 = reduce_max(%7) {axis=[3]} : float32[1, 2, 4]
   return %8
-})"};
+})",
+    R"(graph main(%0: int32[] "n") {
+  %1 = stack_new() {dtype=float32, shape=[2]} : stack<float32[2]>
+  %2 = fill_constant() {value=1.0, shape=[2]} : float32[2]
+  %3 = stack_push(%1, %2) : stack<float32[2]>
+  %4, %5 = stack_pop(%3) : stack<float32[2]>, float32[2]
+  %6 = call(%0) {function=@down} : int32[]
+  return %6, %5
+}
+@down(int32[]) -> int32[] = graph down(%0: int32[]) {
+  %1 = fill_constant() {value=0.0, shape=[], dtype=int32} : int32[]
+  %2 = greater(%0, %1) : bool[]
+  %3 = cond(%2, %0) {then=graph then(%0: int32[]) {
+    %1 = fill_constant() {value=1.0, shape=[], dtype=int32} : int32[]
+    %2 = sub(%0, %1) : int32[]
+    %3 = call(%2) {function=@down} : int32[]
+    return %3
+  }, otherwise=graph otherwise(%0: int32[]) {
+    return %0
+  }} : int32[]
+  return %3
+}
+)"};
 
 using Bytes = std::vector<char>;
 
@@ -125,8 +147,11 @@ void mutate(Bytes& b, Philox& draw) {
                                         int64_t{1} << 62};
   if (b.empty()) return;
   // Mostly in the graph section, which is at the front.
+  ir::GraphFileHead head{};
+  std::memcpy(&head, b.data(), std::min(sizeof head, b.size()));
+  size_t front = sizeof head + std::min<uint64_t>(head.graph_bytes, b.size());
   auto at = [&](size_t n) {
-    size_t end = draw.below(8) ? std::min<size_t>(b.size(), 64 + b.size() / 2) : b.size();
+    size_t end = draw.below(8) ? std::min(b.size(), front) : b.size();
     return end <= n ? 0 : draw.below(end - n + 1);
   };
   switch (draw.below(9)) {
@@ -188,9 +213,11 @@ struct Block : RefCounted {
 }  // namespace
 
 Outcome mutate_graph_files(uint64_t seed, int64_t rounds,
-                           const std::function<void(const ir::Graph&)>& accepted) {
+                           const std::function<void(const ir::Graph&)>& accepted,
+                           const std::vector<std::string>& files) {
   ir::ensure_ops();
-  const std::vector<Bytes> seeds = make_seeds();
+  std::vector<Bytes> seeds = make_seeds();
+  for (const std::string& f : files) seeds.emplace_back(f.begin(), f.end());
   Outcome out;
   for (int64_t i = 0; i < rounds; ++i) {
     Philox draw(seed, static_cast<uint64_t>(i));

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ir/graph.h"
 
@@ -17,8 +18,9 @@ struct Outcome {
   std::string failure;  // what went wrong first, with the round; "" when nothing did
 };
 
-// `accepted` sees every graph that loads.
+// `accepted` sees every graph that loads. `files`: the bytes of further sound files to damage.
 Outcome mutate_graph_files(uint64_t seed, int64_t rounds,
-                           const std::function<void(const ir::Graph&)>& accepted = {});
+                           const std::function<void(const ir::Graph&)>& accepted = {},
+                           const std::vector<std::string>& files = {});
 
 }  // namespace mycel::fuzz

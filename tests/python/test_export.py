@@ -110,3 +110,43 @@ def test_gradients_through_a_loaded_graph(tmp_path):
     want = ms.grad(lambda v: ops.tanh(net(v)).sum())(x).asnumpy()
     got = ms.grad(lambda v: ops.tanh(graph(v)).sum())(x).asnumpy()
     np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+class Halved(nn.Cell):
+    """Halves until the sum is below a limit; which branch is taken depends on the values."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(3, 2)
+
+    def construct(self, x):
+        y = self.dense(x)
+        if y.sum() > 0:
+            y = ops.tanh(y)
+        else:
+            y = -y
+        turns = 0
+        while y.sum() > 0.25:
+            y = y / 2
+            turns = turns + 1
+        return y, turns
+
+
+@pytest.mark.parametrize("dims", [(4, 3), (None, 3)])
+def test_control_flow(tmp_path, dims):
+    net = Halved()
+    graph = exported(net, tmp_path, unknown(*dims))
+    weight, bias = net.dense.weight.asnumpy(), net.dense.bias.asnumpy()
+    taken = set()
+    for seed in range(6):
+        x = values(4 if dims[0] else seed + 1, 3, seed=seed)
+        y = x.asnumpy() @ weight.T + bias
+        taken.add(bool(y.sum() > 0))
+        y = np.tanh(y) if y.sum() > 0 else -y
+        turns = 0
+        while y.sum() > 0.25:
+            y, turns = y / 2, turns + 1
+        got, count = graph(x)
+        np.testing.assert_allclose(got.asnumpy(), y, rtol=1e-5, atol=1e-6)
+        assert int(count.asnumpy()) == turns
+    assert taken == {True, False}

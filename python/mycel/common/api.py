@@ -12,6 +12,7 @@ import threading
 
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
+from mycel.common._signature import parts_of, reason_outside
 from mycel.common.mutable import mutable
 from mycel.common.parameter import Parameter
 from mycel.front import compile_function, here, wrap
@@ -64,6 +65,7 @@ class CompiledFunction:
         self.fn, self.input_signature, self.hash_args = fn, input_signature, hash_args
         self._cache = {}
         self._by_shape = False  # compile for each shape although dims are declared as unknown
+        self.programs = _mycel.Programs()  # for the log of compilations
         self._lock = threading.RLock()
         functools.update_wrapper(self, fn)
 
@@ -151,6 +153,8 @@ class CompiledFunction:
 
     def _make(self, signature, key, tensors, types, args, kwargs):
         forms = self._cache.get(signature, [])
+        logged = _mycel.log_enabled("compile")
+        reason = reason_outside(forms) if logged else ""
         inputs = ()
         if forms:
             # A tensor from outside that has changed once may change again: it becomes an input.
@@ -170,6 +174,10 @@ class CompiledFunction:
                 found["constant"] = last.get("constant", False)
         else:
             found = self._trace(key, tensors, types, inputs)
+        if logged:
+            name = getattr(self.fn, "__qualname__", "main")
+            parts = parts_of(self.fn, args, kwargs, self.hash_args)
+            self.programs.add(found["compiled"], name, parts, reason)
         # Keeps what the signature knows by identity alive.
         found["keep"] = (args, kwargs)
         while len(self._cache) >= _CACHE_LIMIT and signature not in self._cache:

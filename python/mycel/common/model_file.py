@@ -85,17 +85,21 @@ def export(net, *inputs, file_name, file_format="MINDIR", **kwargs):
 
 
 class _Forward:
-    """The network as a function from a list of tensors to a list of tensors."""
+    """The network, compiled from its source, as a function from a list of tensors to a list of
+    tensors."""
 
     def __init__(self, net):
         self.net = net
 
     def __call__(self, inputs):
+        from mycel.front import compile_function
+        from mycel.front.guards import Guards
         from mycel.nn import _compile
         from mycel.ops._transforms import flatten
 
-        with _compile._Inside():
-            result = self.net._run(*inputs)
+        body = _compile._Body(self.net)
+        program, out = compile_function(body, tuple(inputs), {}, inputs, Guards())
+        result = program.value(out, inputs)
         tensors = []
         flatten(result, tensors)
         if not tensors:

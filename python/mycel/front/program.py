@@ -29,6 +29,10 @@ class Program:
         changes = self.arguments or self.contents or self.elements or self.appended
         return not changes and not _keeps_objects(self.result)
 
+    def value(self, tensors, given):
+        """The result alone, nothing changed."""
+        return _put(self.result, iter(tensors), given)
+
     def finish(self, tensors, given=(), args=()):
         """The result out of the tensors of one run; makes the changes. given: the tensors among the
         arguments."""

@@ -60,7 +60,8 @@ def compiled_form(cell):
     if known["epoch"] != _epoch:
         state = state_of(cell)
         if state not in known["forms"]:
-            known["forms"][state] = jit(_Body(cell), cell.get_inputs())
+            form = known["forms"][state] = jit(_Body(cell), cell.get_inputs())
+            form.programs = known.setdefault("programs", form.programs)  # one log for all states
         known["now"] = known["forms"][state]
         known["epoch"] = _epoch
     return known["now"]

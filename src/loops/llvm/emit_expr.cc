@@ -1,5 +1,6 @@
 #include "loops/llvm/emit_expr.h"
 
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Intrinsics.h>
 
 #include "base/error.h"
@@ -138,13 +139,23 @@ Value* ExprEmitter::shift(const Expr* e, Value* x, Value* y) {
              : b_.CreateSelect(inside, result, llvm::ConstantInt::get(x->getType(), 0));
 }
 
+// x < y of floats. 0 < |b| is said without the modulus: LLVM 19 takes
+// select(isnan(|b|), |b|, select(0 < |b|, |b|, 0)), which is max(|b|, 0), for one that asks 0 < b.
+Value* ExprEmitter::less(Value* x, Value* y) {
+  auto* zero = llvm::dyn_cast<llvm::ConstantFP>(x);
+  auto* modulus = llvm::dyn_cast<llvm::IntrinsicInst>(y);
+  if (zero && zero->isZero() && modulus && modulus->getIntrinsicID() == intrinsic::fabs)
+    return b_.CreateFCmpONE(modulus->getArgOperand(0), x);
+  return b_.CreateFCmpOLT(x, y);
+}
+
 Value* ExprEmitter::compare(const Expr* e, Value* x, Value* y) {
   const DType t = e->arg[0]->dtype;
   using llvm::CmpInst;
   if (is_float(t)) {
     switch (e->op) {
       case Op::kLt:
-        return b_.CreateFCmpOLT(x, y);
+        return less(x, y);
       case Op::kLe:
         return b_.CreateFCmpOLE(x, y);
       case Op::kEq:
@@ -180,7 +191,7 @@ Value* ExprEmitter::min_max(const Expr* e, Value* x, Value* y) {
     return result;
   }
   // Spelt out, so that vector and scalar code agree on the sign of a zero: of two zeros the second.
-  Value* first = smaller ? b_.CreateFCmpOLT(x, y) : b_.CreateFCmpOGT(x, y);
+  Value* first = smaller ? less(x, y) : less(y, x);
   Value* picked = b_.CreateSelect(first, x, y);
   return b_.CreateSelect(b_.CreateFCmpUNO(x, x), x, picked);
 }

@@ -35,6 +35,7 @@ class ExprEmitter {
   llvm::Value* arithmetic(const Expr* e, llvm::Value* x, llvm::Value* y);
   llvm::Value* divide(const Expr* e, llvm::Value* x, llvm::Value* y);
   llvm::Value* shift(const Expr* e, llvm::Value* x, llvm::Value* y);
+  llvm::Value* less(llvm::Value* x, llvm::Value* y);
   llvm::Value* compare(const Expr* e, llvm::Value* x, llvm::Value* y);
   llvm::Value* min_max(const Expr* e, llvm::Value* x, llvm::Value* y);
   llvm::Value* unary(const Expr* e, llvm::Value* x);

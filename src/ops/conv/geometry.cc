@@ -47,7 +47,8 @@ void check_steps(const ir::TypeRuleCtx& c, const ConvSteps& s, int rank) {
   };
   at_least_one("stride", s.stride);
   at_least_one("dilation", s.dilation);
-  if (s.groups < 1) c.fail("'groups' must be at least 1, got {}", s.groups);
+  if (s.groups < 1 || s.groups > kMaxStep)
+    c.fail("'groups' must be 1 to {}, got {}", kMaxStep, s.groups);
   int n = static_cast<int>(s.padding.size());
   bool zero = std::all_of(s.padding.begin(), s.padding.end(), [](int64_t p) { return p == 0; });
   if (n != 1 && n != rank && n != 2 * rank) {
