@@ -121,7 +121,8 @@ if(NOT CMAKE_BUILD_TYPE MATCHES "Deb" AND NOT MYCEL_SANITIZE)
 endif()
 target_compile_features(mycel INTERFACE cxx_std_20)
 target_include_directories(mycel INTERFACE
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<BUILD_INTERFACE:${MYCEL_GENERATED_DIR}>
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+  $<BUILD_INTERFACE:${MYCEL_GENERATED_DIR}>
   # From outside, "tensor/shape.h" and <mycel/tensor/shape.h> are the same file.
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mycel>)
 if(TARGET mycel_generated)

@@ -33,6 +33,7 @@ LEVELS = {
     "cli": 8,
     "suites": 8,
     "python": 8,
+    "include": 8,  # the one header of C++ users
     # What stands beside the rooms may see everything.
     "tests": 9,
     "examples": 9,
@@ -75,7 +76,7 @@ MAX_LINES = 1000
 # Names that the published API gives.
 PUBLISHED_FOLDERS = ("python/mycel/common/",)
 VAGUE_NAMES = {"util", "utils", "helper", "helpers", "common", "misc"}
-TOP_FOLDERS = ["src", "suites", "python", "tests", "examples", "bench", "tools"]
+TOP_FOLDERS = ["include", "src", "suites", "python", "tests", "examples", "bench", "tools"]
 COUNTED_SUFFIXES = {".h", ".cc", ".cu", ".fbs", ".py", ".ts", ".tsx", ".js", ".css"}
 SKIPPED_FOLDERS = {"node_modules", "dist", "__pycache__"}
 

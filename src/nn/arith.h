@@ -31,5 +31,14 @@ inline Tensor operator+(double a, const Tensor& b) { return ops::add(nn::number(
 inline Tensor operator-(double a, const Tensor& b) { return ops::sub(nn::number(b, a), b); }
 inline Tensor operator*(double a, const Tensor& b) { return ops::mul(nn::number(b, a), b); }
 inline Tensor operator/(double a, const Tensor& b) { return ops::div(nn::number(b, a), b); }
+// Element by element, bool tensors; for equality ops::equal.
+inline Tensor operator<(const Tensor& a, const Tensor& b) { return ops::less(a, b); }
+inline Tensor operator>(const Tensor& a, const Tensor& b) { return ops::greater(a, b); }
+inline Tensor operator<=(const Tensor& a, const Tensor& b) { return ops::less_equal(a, b); }
+inline Tensor operator>=(const Tensor& a, const Tensor& b) { return ops::greater_equal(a, b); }
+inline Tensor operator<(const Tensor& a, double b) { return ops::less(a, nn::number(a, b)); }
+inline Tensor operator>(const Tensor& a, double b) { return ops::greater(a, nn::number(a, b)); }
+inline Tensor operator<=(const Tensor& a, double b) { return a <= nn::number(a, b); }
+inline Tensor operator>=(const Tensor& a, double b) { return a >= nn::number(a, b); }
 
 }  // namespace mycel
