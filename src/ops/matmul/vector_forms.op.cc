@@ -144,8 +144,7 @@ void expand_cov(Expansion& e) {
     divisor = total - lost;
   } else {
     mean = kReduceMean({x}, {columns, true});
-    Value n = reduced_count(kReal({x}), {0, 1});
-    divisor = cast_to(n, real) / reduced_count(kReal({x}), {0}) - correction;
+    divisor = reduced_count(kReal({x}), {1}) - correction;
   }
   Value centred = x - mean;
   Value weighted = w ? centred * cast_to(w, x.dtype()) : centred;

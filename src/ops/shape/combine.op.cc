@@ -161,7 +161,6 @@ constexpr OpDef kTrilIndices = check({
     .shard = "-> none",
     .expand = expand_triangle_places<true>,
     .cases = "row = 0 3 4; col = 3 2; offset = 0 1 -1 9; dtype = int64 int32; bad row = -1",
-    .primitive = "TrilIndices(row, col, offset, dtype)",
 });
 
 constexpr OpDef kTriuIndices = check({
@@ -172,7 +171,6 @@ constexpr OpDef kTriuIndices = check({
     .shard = "-> none",
     .expand = expand_triangle_places<false>,
     .cases = "row = 0 3 4; col = 3 2; offset = 0 1 -1 9; dtype = int64 int32; bad row = -1",
-    .primitive = "TriuIndices(row, col, offset, dtype)",
 });
 
 constexpr OpDef kLogspace = check({
@@ -186,7 +184,6 @@ constexpr OpDef kLogspace = check({
     .cases = "start[]; end[]; steps = 1 2 7; base = 10 2; dtype = float64; tol 1e-4; bad "
              "steps = -1; bad start[2]; skip zero_size: scalars are needed; skip dtypes: the "
              "result has a dtype of its own; skip grad2: float32 results",
-    .primitive = "LogSpace(steps, base, dtype)",
 });
 
 }  // namespace mycel::ops

@@ -1,5 +1,6 @@
 // Window functions of signal processing. They are tensors of known positions, so each is a formula
-// over arange, folded while compiling. periodic: the window of length n + 1 without its last point.
+// over arange, folded while compiling; float32 unless dtype is given. periodic: the window of
+// length n + 1 without its last point.
 #include <algorithm>
 #include <numbers>
 
@@ -17,13 +18,16 @@ using ir::Value;
 
 namespace {
 
+DType dtype_of(const Expansion& e) {
+  return e.attrs["dtype"].none() ? DType::kFloat32 : e.attrs.dtype("dtype");
+}
+
 // The places i / last in [0, 1] of the window's points.
 Value places(Expansion& e) {
   int64_t n = e.attrs.integer("window_length");
   if (n < 0) value_error("{}: window_length must not be negative, got {}", e.op.name, n);
-  if (!is_float(e.attrs.dtype("dtype")))
-    value_error("{}: dtype must be a float type, got {}", e.op.name,
-                name_of(e.attrs.dtype("dtype")));
+  if (!is_float(dtype_of(e)))
+    value_error("{}: dtype must be a float type, got {}", e.op.name, name_of(dtype_of(e)));
   double last = static_cast<double>(e.attrs.boolean("periodic") ? n : n - 1);
   Value i =
       e.graph.add(op_of(kArange), {}, {0.0, static_cast<double>(n), 1.0, DType::kFloat64})->out();
@@ -34,7 +38,7 @@ Value places(Expansion& e) {
 void window(Expansion& e, Value (*formula)(const Expansion&, Value)) {
   Value at = places(e);
   Value y = e.attrs.integer("window_length") == 1 ? at * 0.0 + 1.0 : formula(e, at);
-  e.result(cast_to(y, e.attrs.dtype("dtype")));
+  e.result(cast_to(y, dtype_of(e)));
 }
 
 Value wave(Value at, double turns) { return kCos({at * (2 * std::numbers::pi * turns)}); }
@@ -56,21 +60,23 @@ Value kaiser(const Expansion& e, Value at) {
 
 constexpr OpDef kBartlettWindow = check({
     .name = "bartlett_window",
-    .doc = "The triangle 1 - |2 i / n - 1|; n is the length, less 1 unless periodic.",
-    .attr = {"window_length: int", "periodic: bool = True", "dtype: dtype = float32"},
+    .doc = "The triangle 1 - |2 i / n - 1|; n is the length, less 1 unless periodic. float32 "
+           "unless dtype is given.",
+    .attr = {"window_length: int", "periodic: bool = True", "dtype: dtype? = None"},
     .shard = "-> none",
     .expand = [](Expansion& e) { window(e, triangle); },
-    .cases = "window_length = 0 1 2 5 8; periodic = True False; dtype = float32 float64; bad "
+    .cases = "window_length = 0 1 2 5 8; periodic = True False; dtype = None float64; bad "
              "window_length = -1; bad dtype = int32",
 });
 
 constexpr OpDef kHannWindow = check({
     .name = "hann_window",
-    .doc = "(1 - cos(2 pi i / n)) / 2; n is the length, less 1 unless periodic.",
-    .attr = {"window_length: int", "periodic: bool = True", "dtype: dtype = float32"},
+    .doc = "(1 - cos(2 pi i / n)) / 2; n is the length, less 1 unless periodic. float32 unless "
+           "dtype is given.",
+    .attr = {"window_length: int", "periodic: bool = True", "dtype: dtype? = None"},
     .shard = "-> none",
     .expand = [](Expansion& e) { window(e, hann); },
-    .cases = "window_length = 0 1 2 5 8; periodic = True False; dtype = float32 float64; bad "
+    .cases = "window_length = 0 1 2 5 8; periodic = True False; dtype = None float64; bad "
              "window_length = -1; bad dtype = int32",
 });
 
@@ -78,33 +84,34 @@ constexpr OpDef kBlackmanWindow = check({
     .name = "blackman_window",
     .doc = "0.42 - 0.5 cos(2 pi i / n) + 0.08 cos(4 pi i / n); n is the length, less 1 unless "
            "periodic.",
-    .attr = {"window_length: int", "periodic: bool = True", "dtype: dtype = float32"},
+    .attr = {"window_length: int", "periodic: bool = True", "dtype: dtype? = None"},
     .shard = "-> none",
     .expand = [](Expansion& e) { window(e, blackman); },
-    .cases = "window_length = 0 1 2 5 8; periodic = True False; dtype = float32 float64; bad "
+    .cases = "window_length = 0 1 2 5 8; periodic = True False; dtype = None float64; bad "
              "window_length = -1; bad dtype = int32",
 });
 
 constexpr OpDef kHammingWindow = check({
     .name = "hamming_window",
-    .doc = "alpha - beta cos(2 pi i / n); n is the length, less 1 unless periodic.",
+    .doc = "alpha - beta cos(2 pi i / n); n is the length, less 1 unless periodic. float32 unless "
+           "dtype is given.",
     .attr = {"window_length: int", "periodic: bool = True", "alpha: float = 0.54",
-             "beta: float = 0.46", "dtype: dtype = float32"},
+             "beta: float = 0.46", "dtype: dtype? = None"},
     .shard = "-> none",
     .expand = [](Expansion& e) { window(e, hamming); },
     .cases = "window_length = 0 1 2 5 8; periodic = True False; alpha = 0.54 0.5; beta = 0.46; "
-             "dtype = float32 float64; bad window_length = -1; bad dtype = int32",
+             "dtype = None float64; bad window_length = -1; bad dtype = int32",
 });
 
 constexpr OpDef kKaiserWindow = check({
     .name = "kaiser_window",
-    .doc =
-        "I0(beta sqrt(1 - (2 i / n - 1)^2)) / I0(beta); n is the length, less 1 unless periodic.",
+    .doc = "I0(beta sqrt(1 - (2 i / n - 1)^2)) / I0(beta); n is the length, less 1 unless "
+           "periodic.",
     .attr = {"window_length: int", "periodic: bool = True", "beta: float = 12.0",
-             "dtype: dtype = float32"},
+             "dtype: dtype? = None"},
     .shard = "-> none",
     .expand = [](Expansion& e) { window(e, kaiser); },
-    .cases = "window_length = 0 1 2 5 8; periodic = True False; beta = 12.0 0.0; dtype = float32 "
+    .cases = "window_length = 0 1 2 5 8; periodic = True False; beta = 12.0 0.0; dtype = None "
              "float64; bad window_length = -1; bad dtype = int32",
 });
 
