@@ -41,6 +41,12 @@ def array(obj, dtype=None, copy=True, ndmin=0):
 
 
 @entry
+def copy(a):
+    """A tensor of the values of a, as another object."""
+    return array(a)
+
+
+@entry
 def asarray(a, dtype=None):
     """As array(a, dtype), without a copy where a is a tensor of that dtype."""
     return cast(array_of(a, "asarray"), dtype)

@@ -9,6 +9,7 @@ from mycel.numpy._arrays import (
     cast,
     is_array,
     is_float,
+    kind_of,
     op,
     promoted,
 )
@@ -105,7 +106,11 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     a, b = promoted("isclose", a, b)
     if not is_float(a.dtype):
         a, b = cast(a, mstype.float64), cast(b, mstype.float64)
-    return op("isclose")(a, b, rtol, atol, equal_nan)
+    if kind_of(a.dtype) < 3:
+        return op("isclose")(a, b, rtol, atol, equal_nan)
+    size = op("abs")
+    same = (a == b) | ((size(a - b) <= atol + rtol * size(b)) & op("isfinite")(b))
+    return same | (op("isnan")(a) & op("isnan")(b)) if equal_nan else same
 
 
 def _same(a, b, equal_nan):

@@ -26,11 +26,13 @@ def _unary(name, record, what, floats=True):
     return _named(call, name, f"{what}, elementwise; the shape of x.{kind}{_DTYPE}")
 
 
-def _binary(name, record, what, floats=False):
-    """A function of two arrays that broadcast."""
+def _binary(name, record, what, floats=False, counts=False):
+    """A function of two arrays that broadcast; counts: bools become int32."""
 
     def call(x1, x2, dtype=None):
         x1, x2 = promoted(name, x1, x2)
+        if counts and x1.dtype == mstype.bool_:
+            x1, x2 = cast(x1, mstype.int32), cast(x2, mstype.int32)
         if floats:
             x1, x2 = inexact(x1), inexact(x2)
         return cast(op(record)(x1, x2), dtype)
@@ -80,19 +82,26 @@ bitwise_xor = _binary("bitwise_xor", "bitwise_xor", "The bits in one of both")
 copysign = _binary("copysign", "copysign", "The size of x1 with the sign of x2", floats=True)
 divide = _binary("divide", "div", "x1 / x2", floats=True)
 true_divide = _binary("true_divide", "div", "x1 / x2", floats=True)
-floor_divide = _binary("floor_divide", "floor_div", "x1 / x2 rounded down")
-gcd = _binary("gcd", "gcd", "The greatest common divisor")
+floor_divide = _binary("floor_divide", "floor_div", "x1 / x2 rounded down", counts=True)
+gcd = _binary("gcd", "gcd", "The greatest common divisor", counts=True)
 hypot = _binary("hypot", "hypot", "The square root of x1^2 + x2^2", floats=True)
-lcm = _binary("lcm", "lcm", "The least common multiple")
+lcm = _binary("lcm", "lcm", "The least common multiple", counts=True)
 logaddexp = _binary("logaddexp", "logaddexp", "log(e^x1 + e^x2) without overflow", floats=True)
 logaddexp2 = _binary("logaddexp2", "logaddexp2", "log2(2^x1 + 2^x2) without overflow", floats=True)
 maximum = _binary("maximum", "maximum", "The larger; NaN where either is NaN")
 minimum = _binary("minimum", "minimum", "The smaller; NaN where either is NaN")
-mod = _binary("mod", "floor_mod", "The remainder of floor_divide: it has the sign of x2")
-remainder = _binary(
-    "remainder", "floor_mod", "The remainder of floor_divide: it has the sign of x2"
+mod = _binary(
+    "mod", "floor_mod", "The remainder of floor_divide: it has the sign of x2", counts=True
 )
-fmod = _binary("fmod", "truncate_mod", "The remainder of truncated division: it has the sign of x1")
+remainder = _binary(
+    "remainder", "floor_mod", "The remainder of floor_divide: it has the sign of x2", counts=True
+)
+fmod = _binary(
+    "fmod",
+    "truncate_mod",
+    "The remainder of truncated division: it has the sign of x1",
+    counts=True,
+)
 multiply = _binary("multiply", "mul", "x1 x2")
 
 

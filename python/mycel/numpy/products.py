@@ -24,42 +24,48 @@ def _pair(fn, a, b):
     return (cast(a, mstype.int32), cast(b, mstype.int32)) if a.dtype == mstype.bool_ else (a, b)
 
 
+def _product(fn, a, b, multiply):
+    """multiply(a, b); of bools whether any pair of factors is true."""
+    a, b = promoted(fn, a, b)
+    if a.dtype != mstype.bool_:
+        return multiply(a, b)
+    return multiply(cast(a, mstype.int32), cast(b, mstype.int32)) != 0
+
+
 @entry
 def dot(a, b):
     """The sum of products over the last dim of a and the last but one (the only one) of b; with a
     number the elementwise product."""
-    a, b = _pair("dot", a, b)
-    return a * b if 0 in (a.ndim, b.ndim) else op("dot")(a, b)
+    return _product("dot", a, b, op("dot"))
 
 
 @entry
 def inner(a, b):
     """The sum of products over the last dims of both; with a number the elementwise product."""
-    return op("inner")(*_pair("inner", a, b))
+    return _product("inner", a, b, op("inner"))
 
 
 @entry
 def outer(a, b):
     """All products of an element of a with one of b, both flattened: [size of a, size of b]."""
-    a, b = _pair("outer", a, b)
-    return op("reshape")(a, (a.size, 1)) * op("reshape")(b, (1, b.size))
+    line = lambda x, shape: op("reshape")(x, shape)
+    return _product("outer", a, b, lambda a, b: line(a, (a.size, 1)) * line(b, (1, b.size)))
 
 
 @entry
 def matmul(x1, x2, dtype=None):
     """Matrix products of the last two dims; vectors count as a row on the left and a column on the
     right, batch dims broadcast. ValueError for numbers. `dtype` converts the result."""
-    x1, x2 = _pair("matmul", x1, x2)
-    needs_dims(x1, 1, "matmul")
-    needs_dims(x2, 1, "matmul")
-    return cast(op("matmul")(x1, x2), dtype)
+    for x in (x1, x2):
+        needs_dims(array_of(x, "matmul"), 1, "matmul")
+    return cast(_product("matmul", x1, x2, op("matmul")), dtype)
 
 
 @entry
 def tensordot(a, b, axes=2):
     """The sum of products over the last `axes` dims of a and the first of b, or over the pairs of
     axes given as two sequences (or two ints)."""
-    a, b = _pair("tensordot", a, b)
+    a, b = promoted("tensordot", a, b)
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2:
             raise ValueError(f"tensordot: 'axes' must be an int or two sequences, got {axes!r}")
@@ -69,14 +75,16 @@ def tensordot(a, b, axes=2):
             raise ValueError(
                 f"tensordot: {len(first)} axes of a cannot meet {len(second)} axes of b"
             )
-        return op("tensor_dot")(a, b, (*first, *second))
-    return op("tensor_dot")(a, b, (integer(axes, "tensordot", "axes"),))
+        axes = (*first, *second)
+    else:
+        axes = (integer(axes, "tensordot", "axes"),)
+    return _product("tensordot", a, b, lambda a, b: op("tensor_dot")(a, b, axes))
 
 
 @entry
 def kron(a, b):
     """The Kronecker product: every element of a times the whole of b, block by block."""
-    return op("kron")(*_pair("kron", a, b))
+    return _product("kron", a, b, op("kron"))
 
 
 @entry

@@ -7,7 +7,13 @@ import numpy as np
 from mycel import Tensor
 
 # Relative tolerance, and absolute one against 1.
-TOLERANCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-10, "complex64": 2e-5}
+TOLERANCE = {
+    "float16": 4e-3,
+    "float32": 2e-5,
+    "float64": 1e-10,
+    "complex64": 2e-5,
+    "complex128": 1e-10,
+}
 
 
 def tensors(value):

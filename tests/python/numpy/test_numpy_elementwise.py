@@ -116,6 +116,47 @@ def test_others(name, args, kwargs):
     agree(name, *args, **kwargs)
 
 
+@pytest.mark.parametrize("name", "floor_divide mod fmod gcd lcm".split())
+def test_bools_count_as_integers(name):
+    fn = getattr(np, name)
+    agree(name, B, np.ones_like(B), want=fn(B.astype(np.int32), 1), dtype=ms.int32)
+
+
+_COMPLEX = F + 1j * G
+_OF_COMPLEX = """abs square sqrt exp sin cos sign negative reciprocal isnan isfinite isinf sum mean
+std var cumsum cumprod""".split()
+
+
+@pytest.mark.parametrize("name", _OF_COMPLEX)
+def test_complex_operand(name):
+    agree(name, _COMPLEX.astype(np.complex64))
+    agree(name, _COMPLEX.astype(np.complex128))
+
+
+def test_complex_operands():
+    for dtype in (np.complex64, np.complex128):
+        a, b = _COMPLEX.astype(dtype), _COMPLEX[:, ::-1].astype(dtype)
+        for name in ("add", "subtract", "multiply", "divide", "equal", "inner", "outer", "isclose"):
+            agree(name, a, b)
+        agree("isclose", a, a + 1e-9)
+        agree("correlate", a[0], b[1], "full")
+        agree("convolve", a[0], b[1, :2], "same")
+        agree("cov", a)
+        agree("corrcoef", a)
+        agree("norm", a, want=np.linalg.norm(a))
+
+
+@pytest.mark.parametrize("dtype", "int8 uint8 int16 uint16 uint32 uint64 int64".split())
+def test_integers_of_every_size(dtype):
+    x, y = (np.abs(I) + 1).astype(dtype), J.astype(dtype)
+    for name in ("add", "multiply", "floor_divide", "mod", "maximum", "minimum", "gcd", "lcm"):
+        agree(name, x, y, dtype=getattr(ms, dtype))
+    for name in ("bitwise_and", "bitwise_or", "bitwise_xor", "heaviside", "power"):
+        agree(name, x, y)
+    for name in ("abs", "sign", "square", "max", "argmin", "unique", "diff", "invert", "ptp"):
+        agree(name, x)
+
+
 def test_in1d_is_isin_of_the_flattened():
     agree("in1d", I, [1, 2], want=np.isin(I.ravel(), [1, 2]))
 

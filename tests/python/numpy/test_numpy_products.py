@@ -211,6 +211,11 @@ def test_integer_products_are_exact():
     agree("bincount", np.array([0, 9]), want=np.array([1.0, 0.0]), length=2)
 
 
+@pytest.mark.parametrize("name", "dot inner outer matmul tensordot kron".split())
+def test_products_of_bools_are_bools(name):
+    agree(name, B[:, :3], B[:, 1:], dtype=ms.bool_)
+
+
 def test_published_dtypes():
     agree("bincount", np.array([1, 2]), dtype=ms.float32)
     agree("searchsorted", [1, 2, 3], 2, dtype=ms.int32)

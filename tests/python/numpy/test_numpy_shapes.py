@@ -282,6 +282,7 @@ def test_lists_of_tensors():
     assert mnp.array_str(Tensor([1.0, 2.0])) == "[1. 2.]"
     x = Tensor(F)
     assert mnp.asarray(x) is x and mnp.array(x) is not x and mnp.array(x, copy=False) is x
+    assert mnp.copy(x) is not x and (mnp.copy(x) == x).all()
     assert mnp.asfarray([1, 2]).dtype == ms.float32
     assert mnp.asfarray([1, 2], ms.int32).dtype == ms.float32
 
