@@ -225,6 +225,8 @@ def broadcast_shape(fn, *shapes):
     out = []
     for d in range(builtins.max(map(len, shapes), default=0)):
         sizes = {s[-1 - d] for s in shapes if d < len(s)} - {1}
+        if builtins.any(n < 0 for n in sizes):
+            raise ValueError(f"{fn}: sizes must be known, got {' and '.join(map(str, shapes))}")
         if len(sizes) > 1:
             raise ValueError(f"{fn}: the shapes {' and '.join(map(str, shapes))} do not broadcast")
         out.append(sizes.pop() if sizes else 1)

@@ -285,9 +285,10 @@ def vander(x, N=None, increasing=False):
         raise ValueError(f"vander: 'N' must not be negative, got {n}")
     x = cast(x, mstype.int32) if x.dtype == mstype.bool_ else x
     if n == 0:
-        return op("zeros")((x.shape[0], 0), x.dtype)
-    columns = op("broadcast_to")(op("reshape")(x, (-1, 1)), (x.shape[0], n - 1))
-    first = op("ones_like")(op("reshape")(x, (-1, 1)))
+        return op("expand_dims")(x, 1)[:, :0]
+    column = op("expand_dims")(x, 1)
+    columns = column * op("full")((1, n - 1), 1, x.dtype)
+    first = op("ones_like")(column)
     powers = op("concat")((first, op("cumprod")(columns, 1)), 1)
     return powers if increasing else op("flip")(powers, (1,))
 
@@ -300,7 +301,7 @@ def meshgrid(*xi, sparse=False, indexing="xy"):
         raise ValueError(f"meshgrid: 'indexing' must be 'xy' or 'ij', got {indexing!r}")
     if not isinstance(sparse, bool):
         raise TypeError(f"meshgrid: 'sparse' must be True or False, got {sparse!r}")
-    xs = [op("reshape")(array_of(x, "meshgrid"), (-1,)) for x in xi]
+    xs = [op("ravel")(array_of(x, "meshgrid")) for x in xi]
     if not xs:
         return ()
     out = []

@@ -50,10 +50,10 @@ def ediff1d(ary, to_end=None, to_begin=None):
     """The differences of neighbours of the flattened array, with to_begin (flattened) before and
     to_end behind them."""
     ary = array_of(ary, "ediff1d")
-    y = op("diff")(ary.reshape((ary.size,)))
+    y = op("diff")(op("ravel")(ary))
     parts = [y if v is None else array_of(v, "ediff1d") for v in (to_begin, y, to_end)]
     kept = [p for p, v in zip(parts, (to_begin, y, to_end)) if v is not None]
-    return op("concat")([cast(p.reshape((p.size,)), y.dtype) for p in kept], 0)
+    return op("concat")([cast(op("ravel")(p), y.dtype) for p in kept], 0)
 
 
 def _spacing(value, size, axis):
@@ -165,7 +165,7 @@ def interp(x, xp, fp, left=None, right=None):
     if not is_float(x.dtype):
         x, xp, fp = (cast(v, mstype.float32) for v in (x, xp, fp))
     for name, v in (("xp", xp), ("fp", fp)):
-        if v.ndim != 1 or v.size == 0:
+        if v.ndim != 1 or v.shape[0] == 0:
             raise ValueError(f"interp: '{name}' must be a vector of 1 point or more, got {v.shape}")
     if xp.shape != fp.shape:
         raise ValueError(f"interp: 'xp' and 'fp' differ in size: {xp.shape} and {fp.shape}")

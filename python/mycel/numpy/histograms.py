@@ -80,7 +80,7 @@ def bincount(x, weights=None, minlength=0, length=None):
             )
         weights = cast(weights, mstype.float32)
     if length is None:
-        if x.size == 0:
+        if x.shape == (0,):
             return op("zeros")((minlength,), mstype.float32)
         return cast(op("bincount")(x, weights, minlength), mstype.float32)
     length = integer(length, "bincount", "length")
@@ -101,7 +101,7 @@ def _limits(x, span, fn):
         if not low <= high:
             raise ValueError(f"{fn}: 'range' must ascend, got {span!r}")
         return (low - 0.5, high + 0.5) if low == high else (low, high)
-    if x.size == 0:
+    if 0 in x.shape:
         return 0.0, 1.0
     low, high = op("reduce_min")(x), op("reduce_max")(x)
     same = low == high
@@ -116,7 +116,7 @@ def _edges(x, bins, span, fn):
         )
     if isinstance(bins, (list, tuple)) or (isinstance(bins, Tensor) and bins.ndim):
         edges = array_of(bins, fn)
-        if edges.ndim != 1 or edges.size < 1:
+        if edges.ndim != 1 or edges.shape[0] == 0:
             raise ValueError(f"{fn}: edges must be a vector, got {edges.shape}")
         return edges
     if hasattr(bins, "ndim") and bins.ndim:
@@ -146,7 +146,7 @@ def histogram(a, bins=10, range=None, weights=None, density=False):  # noqa: A00
     their weights; float32. bins: so many intervals of equal width over `range`, or their edges.
     density: divided by the width and the total, so that the integral is 1."""
     counts, edges = _count(
-        "histogram", [array_of(a, "histogram").reshape(-1)], [bins], [range], weights, density
+        "histogram", [op("ravel")(array_of(a, "histogram"))], [bins], [range], weights, density
     )
     return counts, edges[0]
 
@@ -155,18 +155,19 @@ def _count(fn, columns, bins, spans, weights, density):
     """Counts over the grid of the intervals of several coordinates."""
     if not isinstance(density, bool):
         raise TypeError(f"{fn}: 'density' must be True or False, got {density!r}")
-    size = columns[0].size
     if weights is None:
-        weights = op("full")((size,), 1, mstype.float32)
+        weights = cast(op("ones_like")(columns[0]), mstype.float32)
     else:
-        weights = inexact(array_of(weights, fn)).reshape(-1)
-        if weights.size != size:
-            raise ValueError(f"{fn}: one weight per element is needed: {weights.size} for {size}")
+        weights = op("ravel")(inexact(array_of(weights, fn)))
+        if weights.shape != columns[0].shape:
+            raise ValueError(
+                f"{fn}: one weight per element is needed: {weights.shape} for {columns[0].shape}"
+            )
     place, outside, edges, shape = None, None, [], []
     for x, b, span in zip(columns, bins, spans):
         line = _edges(x, b, span, fn)
-        if line.size < 2:
-            raise ValueError(f"{fn}: at least 2 edges are needed, got {line.size}")
+        if line.shape[0] < 2:
+            raise ValueError(f"{fn}: at least 2 edges of known number are needed: {line.shape}")
         x, line = promoted(fn, x, line)
         n = line.shape[0] - 1
         i = op("searchsorted")(line, x, False, True) - 1
@@ -205,8 +206,8 @@ def histogramdd(sample, bins=10, range=None, weights=None, density=False):  # no
     list of vectors. bins: an int, or per coordinate an int or edges; range: per coordinate two
     numbers or None."""
     if isinstance(sample, (tuple, list)):
-        columns = [array_of(x, "histogramdd").reshape(-1) for x in sample]
-        if len({x.size for x in columns}) > 1:
+        columns = [op("ravel")(array_of(x, "histogramdd")) for x in sample]
+        if len({x.shape for x in columns}) > 1:
             raise ValueError("histogramdd: the vectors of 'sample' must have one length")
     else:
         points = array_of(sample, "histogramdd")

@@ -57,8 +57,8 @@ def take(a, indices, axis=None, mode="clip"):
     shape. mode: indices outside are clipped, wrapped round, or an IndexError ("raise", where
     negative ones count from the end)."""
     a, index = array_of(a, "take"), _indices(indices, "take")
-    a, axis = (a.reshape((a.size,)), 0) if axis is None else (a, one_axis(axis, a.ndim, "take"))
-    if a.shape[axis] == 0 and index.size:
+    a, axis = (op("ravel")(a), 0) if axis is None else (a, one_axis(axis, a.ndim, "take"))
+    if a.shape[axis] == 0 and 0 not in index.shape:
         raise ValueError(f"take: axis {axis} of {a.shape} has no elements")
     index, bounds = _bounded(index, a.shape[axis], mode, "take")
     return op("gather")(a, index, axis, bounds=bounds)
@@ -70,7 +70,7 @@ def take_along_axis(arr, indices, axis):
     Without axis of the flattened array."""
     arr, index = array_of(arr, "take_along_axis"), _indices(indices, "take_along_axis")
     if axis is None:
-        arr, axis = arr.reshape((arr.size,)), 0
+        arr, axis = op("ravel")(arr), 0
     axis = one_axis(axis, arr.ndim, "take_along_axis")
     if index.ndim != arr.ndim:
         raise ValueError(
@@ -157,15 +157,14 @@ def unique(x, return_inverse=False):
     if not isinstance(return_inverse, bool):
         raise TypeError(f"unique: 'return_inverse' must be True or False, got {return_inverse!r}")
     x = array_of(x, "unique")
-    x = x.reshape((x.size,))
+    x = op("ravel")(x)
     flag = x.dtype == mstype.bool_
     line, order = op("sort")(cast(x, mstype.int32) if flag else x)
     values, run, _ = op("consecutive_runs")(line)
     values = cast(values, mstype.bool_) if flag else values
     if not return_inverse:
         return values
-    zeros = op("zeros")((x.shape[0],), run.dtype)
-    return values, op("tensor_scatter_elements")(zeros, order, run, 0)
+    return values, op("tensor_scatter_elements")(op("zeros_like")(run), order, run, 0)
 
 
 # -- places

@@ -145,8 +145,8 @@ def _is_in(fn, element, test_elements, invert):
     if not isinstance(invert, bool):
         raise TypeError(f"{fn}: 'invert' must be True or False, got {invert!r}")
     x, among = promoted(fn, array_of(element, fn), array_of(test_elements, fn))
-    among = among.reshape(-1)
-    if x.dtype == mstype.bool_ or among.size <= 16:
+    among = op("ravel")(among)
+    if x.dtype == mstype.bool_ or among.shape[0] <= 16:
         found = op("reduce_any")(op("expand_dims")(x, -1) == among, -1)
     else:
         line = op("sort")(among)[0]
@@ -165,7 +165,7 @@ def isin(element, test_elements, invert=False):
 @entry
 def in1d(ar1, ar2, invert=False):
     """Whether each element of the flattened ar1 is one of ar2. invert: whether it is none."""
-    return _is_in("in1d", array_of(ar1, "in1d").reshape(-1), ar2, invert)
+    return _is_in("in1d", op("ravel")(array_of(ar1, "in1d")), ar2, invert)
 
 
 __all__ = [

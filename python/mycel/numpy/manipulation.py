@@ -30,7 +30,7 @@ def reshape(x, new_shape):
 @entry
 def ravel(x):
     """The elements in row-major order as a vector."""
-    return op("reshape")(array_of(x, "ravel"), (-1,) if array_of(x, "ravel").size else (0,))
+    return op("ravel")(array_of(x, "ravel"))
 
 
 @entry
@@ -111,7 +111,7 @@ def concatenate(arrays, axis=0):
     """Arrays joined along an existing axis (None: flattened first); other sizes are equal."""
     xs = _several("concatenate", arrays)
     if axis is None:
-        return op("concat")([op("reshape")(x, (-1,)) for x in xs], 0)
+        return op("concat")([op("ravel")(x) for x in xs], 0)
     for x in xs:
         needs_dims(x, 1, "concatenate")
     return op("concat")(xs, one_axis(axis, xs[0].ndim, "concatenate"))
@@ -159,7 +159,7 @@ def atleast_2d(*arys):
 def _three(x):
     if x.ndim == 2:
         return op("expand_dims")(x, 2)
-    return x.reshape((1, x.size, 1)) if x.ndim < 2 else x
+    return op("expand_dims")(op("expand_dims")(op("ravel")(x), 0), 2) if x.ndim < 2 else x
 
 
 @entry
@@ -285,7 +285,7 @@ def roll(a, shift, axis=None):
     shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
     shifts = tuple(integer(s, "roll", "shift") for s in shifts)
     if axis is None:
-        return op("roll")(a.reshape((a.size,)), (builtins.sum(shifts),), (0,)).reshape(a.shape)
+        return op("roll")(op("ravel")(a), (builtins.sum(shifts),), (0,)).reshape(a.shape)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = tuple(one_axis(d, a.ndim, "roll") for d in axes)
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
@@ -330,7 +330,7 @@ def repeat(a, repeats, axis=None):
     """Each element, or slice along axis, repeated: `repeats` times, or as often as its entry in
     a sequence says. Without axis of the flattened array."""
     a = array_of(a, "repeat")
-    a, axis = (a.reshape((a.size,)), 0) if axis is None else (a, one_axis(axis, a.ndim, "repeat"))
+    a, axis = (op("ravel")(a), 0) if axis is None else (a, one_axis(axis, a.ndim, "repeat"))
     if isinstance(repeats, Tensor):
         repeats = repeats.tolist()
     counts = list(repeats) if isinstance(repeats, (tuple, list)) else [repeats]

@@ -48,8 +48,8 @@ def inner(a, b):
 @entry
 def outer(a, b):
     """All products of an element of a with one of b, both flattened: [size of a, size of b]."""
-    line = lambda x, shape: op("reshape")(x, shape)
-    return _product("outer", a, b, lambda a, b: line(a, (a.size, 1)) * line(b, (1, b.size)))
+    line = lambda x, axis: op("expand_dims")(op("ravel")(x), axis)
+    return _product("outer", a, b, lambda a, b: line(a, 1) * line(b, 0))
 
 
 @entry
@@ -245,7 +245,7 @@ def _sequences(fn, a, v, mode):
     a, v = _pair(fn, a, v)
     a, v = (x.reshape((1,)) if x.ndim == 0 else x for x in (a, v))
     for x in (a, v):
-        if x.ndim != 1 or x.size == 0:
+        if x.ndim != 1 or x.shape[0] == 0:
             raise ValueError(f"{fn}: vectors of at least one element are needed, got {x.shape}")
     return a, v
 

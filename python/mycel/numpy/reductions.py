@@ -8,6 +8,7 @@ from mycel.numpy._arrays import (
     broadcast_shape,
     cast,
     inexact,
+    integer,
     is_float,
     kind_of,
     needs_dims,
@@ -51,18 +52,14 @@ def mean(a, axis=None, keepdims=False, dtype=None):
     return cast(y, dtype)
 
 
-def _variance(x, axis, ddof, keepdims, fn, root):
+def _variance(x, axis, ddof, keepdims, fn):
     axes = axes_of(axis, x.ndim, fn)
-    if isinstance(ddof, bool) or not isinstance(ddof, (int, float)):
-        raise TypeError(f"{fn}: 'ddof' must be a number, got {ddof!r}")
+    ddof = integer(ddof, fn, "ddof")
+    _flag(keepdims, fn)
     x = inexact(x)
-    square = _distance(x - op("reduce_mean")(x, axes, True) if axes else x - x)
-    count = 1
-    for d in axes:
-        count *= x.shape[d]
-    total = op("reduce_sum")(square, axes, _flag(keepdims, fn)) if axes else square
-    y = total / float(count - ddof if count > ddof else 0)  # 0 / 0 is NaN, as it should be
-    return op("sqrt")(y) if root else y
+    if axes:
+        return op(fn)(x, axes, ddof, keepdims)
+    return _distance(x - x) / float(1 - ddof if ddof < 1 else 0)
 
 
 def _distance(d):
@@ -73,15 +70,15 @@ def _distance(d):
 
 @entry
 def var(x, axis=None, ddof=0, keepdims=False):
-    """The variance over axis: the mean of |x - mean|^2 with divisor n - ddof. Of integers in
-    float32; infinite or NaN when n does not exceed ddof."""
-    return _variance(array_of(x, "var"), axis, ddof, keepdims, "var", False)
+    """The variance over axis: the mean of |x - mean|^2 with divisor n - ddof. ddof is an
+    int. Of integers in float32; infinite or NaN when n does not exceed ddof."""
+    return _variance(array_of(x, "var"), axis, ddof, keepdims, "var")
 
 
 @entry
 def std(x, axis=None, ddof=0, keepdims=False):
     """The standard deviation over axis: the square root of var."""
-    return _variance(array_of(x, "std"), axis, ddof, keepdims, "std", True)
+    return _variance(array_of(x, "std"), axis, ddof, keepdims, "std")
 
 
 def _extreme(name, record, pair, word):
@@ -145,7 +142,7 @@ def _position(name, record, word):
         x = array_of(a, name)
         x = cast(x, mstype.int32) if x.dtype == mstype.bool_ else x
         if axis is None:
-            x, axis = x.reshape((x.size,)), 0
+            x, axis = op("ravel")(x), 0
         axis = one_axis(axis, x.ndim, name)
         if x.shape[axis] == 0:
             raise ValueError(f"{name}: axis {axis} of {x.shape} has no elements")
@@ -189,7 +186,7 @@ def _scan(fn, record, a, axis, dtype):
     if x.dtype == mstype.bool_:
         raise TypeError(f"{fn}: sums and products of bools are numbers; give another dtype")
     if axis is None:
-        x, axis = x.reshape((x.size,)), 0
+        x, axis = op("ravel")(x), 0
     return op(record)(x, one_axis(axis, needs_dims(x, 1, fn).ndim, fn))
 
 

@@ -25,10 +25,8 @@ def average(x, axis=None, weights=None, returned=False):
         y = op("reduce_mean")(x, axes) if axes else x
         if not returned:
             return y
-        count = 1
-        for d in axes:
-            count *= x.shape[d]
-        return y, op("full_like")(y, count)
+        ones = op("ones_like")(x)
+        return y, op("reduce_sum")(ones, axes) if axes else ones
     w = array_of(weights, "average")
     x, w = promoted("average", x, w)
     if w.shape != x.shape:
@@ -53,7 +51,7 @@ def _variables(fn, m, y, rowvar):
         if a.ndim > 2:
             raise ValueError(f"{fn}: at most 2 dims (variables and observations), got {a.shape}")
         if a.ndim < 2:
-            return a.reshape((1, a.size))
+            return op("expand_dims")(op("ravel")(a), 0)
         return a if rowvar or a.shape[0] == 1 else op("transpose")(a, (1, 0))
 
     x = array_of(m, fn)
