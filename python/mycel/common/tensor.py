@@ -576,6 +576,44 @@ def select(self, condition, y):
 
 
 @_method
+def diff(self, n=1, axis=-1, prepend=None, append=None):
+    """The n-th differences of neighbours along axis."""
+    return _ops().diff(self, n, axis, prepend, append)
+
+
+@_method
+def tensor_split(self, indices_or_sections, axis=0):
+    """Cut into nearly equal parts, or at indices, along axis."""
+    return _ops().tensor_split(self, indices_or_sections, axis)
+
+
+@_method
+def hsplit(self, indices_or_sections):
+    """Cut along the second dim, a vector along its only one."""
+    return _ops().hsplit(self, indices_or_sections)
+
+
+@_method
+def vsplit(self, indices_or_sections):
+    """Cut along the first dim."""
+    return _ops().vsplit(self, indices_or_sections)
+
+
+@_method
+def dsplit(self, indices_or_sections):
+    """Cut along the third dim."""
+    return _ops().dsplit(self, indices_or_sections)
+
+
+@_method
+def searchsorted(self, v, side="left", sorter=None):
+    """Where each value of v belongs in this ascending vector, int32."""
+    from mycel import numpy
+
+    return numpy.searchsorted(self, v, side, sorter)
+
+
+@_method
 def unbind(self, dim=0):
     """The slices along `dim`, a tuple."""
     return tuple(self[(slice(None),) * (dim % self.ndim) + (i,)] for i in range(self.shape[dim]))

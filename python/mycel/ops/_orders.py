@@ -15,6 +15,7 @@ _FUNCTIONS = {
     "amin": "amin: input, axis, keepdims, initial, where",
     "clamp": "clip_by_value: input=x, min=clip_value_min, max=clip_value_max",
     "clip": "clip_by_value: x, min=clip_value_min, max=clip_value_max",
+    "diff": "diff: x, n, axis, prepend, append",
     "gather_d": "gather_d: x, dim, index",
     "gather_elements": "gather_d: input=x, dim, index",
     "index_fill": "index_fill: x, axis, index, value",

@@ -2,7 +2,12 @@
 // float64 whatever the operand's dtype; where series meet, both sides are evaluated and one is
 // chosen, so that the loops stay vectorisable.
 
+#include "ir/op_def.h"
 #include "loops/val.h"
+
+namespace mycel::ops {
+extern const ir::OpDef kBesselI0;
+}  // namespace mycel::ops
 
 namespace mycel::ops::bessel {
 

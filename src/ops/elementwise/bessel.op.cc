@@ -10,17 +10,19 @@ namespace mycel::ops {
 
 using namespace ir;  // NOLINT: the vocabulary of records
 
-namespace {
-
 extern const OpDef kBesselI0, kBesselI1, kBesselI0e, kBesselI1e;
 extern const OpDef kBesselJ0, kBesselJ1, kBesselY0, kBesselY1;
 extern const OpDef kBesselK0, kBesselK1, kBesselK0e, kBesselK1e;
+
+namespace {
 
 // f1(x) / x for a function of order 1 that is odd; its limit at 0 is 1/2.
 Value over_x(Value f1, Value x) {
   Value zero = equal(x, 0.0);
   return where(zero, 0.5, f1 / where(zero, 1.0, x));
 }
+
+}  // namespace
 
 constexpr OpDef kBesselJ0 = check({
     .name = "bessel_j0",
@@ -196,8 +198,6 @@ constexpr OpDef kBesselK1e = check({
              "(0) -> inf; fd 1e-5",
     .primitive = "BesselK1e",
 });
-
-}  // namespace
 
 void register_bessel() {
   register_ops({&kBesselJ0, &kBesselJ1, &kBesselY0, &kBesselY1, &kBesselI0, &kBesselI1, &kBesselI0e,

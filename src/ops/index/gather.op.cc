@@ -229,6 +229,7 @@ constexpr OpDef kTake = check({
     .cases = "x[3, 4]; indices[5] [2, 2]; indices in ints(-7, 9); axis = None 0 -1; mode = clip "
              "wrap; bad axis = 2; skip "
              "zero_size: an empty axis has no elements; skip scalar: a scalar has no axes",
+    .method = "take",
 });
 
 constexpr OpDef kOneHot = check({

@@ -33,6 +33,9 @@ extern const OpDef kNonzero, kShapeOf, kCompress, kMaskedSelect, kUnique, kUniqu
 extern const OpDef kBincount, kHistc;
 extern const OpDef kHistogramFixedWidth;
 
+// quantile.op.cc, interpolation.op.cc, patches.op.cc
+extern const OpDef kMedian, kQuantile, kNanquantile, kInterp, kHistogramByEdges, kUnfold, kFold;
+
 // Batching rules of gather and axis_scatter_add, of index tuples, and of one_hot.
 bool batch_gather(ir::Batching& b);
 bool batch_tuples(ir::Batching& b);

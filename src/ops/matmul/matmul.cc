@@ -9,6 +9,7 @@ void register_matmul() {
   register_products();
   register_product_forms();
   register_einsum();
+  register_vector_forms();
 }
 
 }  // namespace mycel::ops

@@ -6,5 +6,6 @@ namespace mycel::ops {
 void register_products();
 void register_product_forms();
 void register_einsum();
+void register_vector_forms();
 
 }  // namespace mycel::ops

@@ -13,6 +13,8 @@ void register_reduce() {
   register_softmax();
   register_statistics();
   register_norms();
+  register_differences();
+  register_pair_distances();
 }
 
 }  // namespace mycel::ops

@@ -11,5 +11,7 @@ void register_scans();
 void register_softmax();
 void register_statistics();
 void register_norms();
+void register_differences();
+void register_pair_distances();
 
 }  // namespace mycel::ops

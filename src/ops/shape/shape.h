@@ -37,6 +37,10 @@ extern const OpDef kArange, kLinspace, kEye;
 extern const OpDef kBand, kMatrixBandPart, kTril, kTriu, kDiagonal, kDiagonalUpdate, kDiag,
     kDiagflat, kDiagEmbed;
 extern const OpDef kTrace;
+// windows.op.cc
+extern const OpDef kBartlettWindow, kHannWindow, kBlackmanWindow, kHammingWindow, kKaiserWindow;
+// combine.op.cc
+extern const OpDef kBlockDiag, kCartesianProd, kCombinations, kTrilIndices, kTriuIndices, kLogspace;
 
 // -- what gradient rules of several rooms need
 // ------------------------------------------------------- `v` under the shape of operand `i`; free.

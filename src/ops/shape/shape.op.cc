@@ -25,6 +25,10 @@ void register_shape() {
   ir::register_ops({&kPadNd, &kPad, &kConstantPad, &kMirrorPad, &kArange, &kLinspace, &kEye});
   ir::register_ops({&kBand, &kMatrixBandPart, &kTril, &kTriu, &kDiagonal, &kDiagonalUpdate, &kDiag,
                     &kDiagflat, &kDiagEmbed, &kTrace});
+  ir::register_ops(
+      {&kBartlettWindow, &kHannWindow, &kBlackmanWindow, &kHammingWindow, &kKaiserWindow});
+  ir::register_ops(
+      {&kBlockDiag, &kCartesianProd, &kCombinations, &kTrilIndices, &kTriuIndices, &kLogspace});
 }
 
 }  // namespace mycel::ops

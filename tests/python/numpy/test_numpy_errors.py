@@ -1,0 +1,131 @@
+"""Bad input of mycel.numpy: errors name the function, what came and what is allowed."""
+
+import mycel.numpy as mnp
+import numpy as np
+import pytest
+from mycel import Tensor
+
+X = Tensor(np.ones((3, 4), np.float32))
+V = Tensor(np.ones(4, np.float32))
+NO = Tensor(np.zeros((0,), np.float32))
+
+_CASES = [
+    (lambda: mnp.add("a", 1), TypeError, "add: a tensor, a number, a list .* got str"),
+    (lambda: mnp.add(X, Tensor([1.0, 2, 3])), ValueError, "add: .*broadcast"),
+    (lambda: mnp.power(Tensor([1, 2]), -1), ValueError, "power: integers to the negative power -1"),
+    (lambda: mnp.negative(Tensor([True])), TypeError, "negative: bools have no negative"),
+    (lambda: mnp.subtract([True], [True]), TypeError, "subtract: bools cannot"),
+    (lambda: mnp.clip(X, None, None), ValueError, "clip: one of 'xmin' and 'xmax'"),
+    (lambda: mnp.sum(X, axis=2), ValueError, r"sum: 'axis' 2 is out of range for 2 dims"),
+    (lambda: mnp.sum(X, axis=(0, 0)), ValueError, r"sum: 'axis' \(0, 0\) names an axis twice"),
+    (lambda: mnp.sum(X, axis=1.5), TypeError, "sum: 'axis' must be an int, got float 1.5"),
+    (lambda: mnp.sum(X, keepdims=1), TypeError, "sum: 'keepdims' must be True or False, got 1"),
+    (lambda: mnp.max(NO), ValueError, "no elements"),
+    (lambda: mnp.max(X, where=X > 0), ValueError, "max: 'where' needs 'initial'"),
+    (lambda: mnp.argmax(NO), ValueError, r"argmax: axis 0 of \(0,\) has no elements"),
+    (lambda: mnp.std(X, ddof="1"), TypeError, "std: 'ddof' must be an int, got str"),
+    (lambda: mnp.average(X, weights=V), ValueError, r"average: 'weights' \(4,\) must have"),
+    (lambda: mnp.cov(np.ones((2, 2, 2))), ValueError, r"cov: at most 2 dims .* got \(2, 2, 2\)"),
+    (lambda: mnp.cov(X, fweights=V), TypeError, "cov: 'fweights' must be integers"),
+    (lambda: mnp.reshape(X, (5, -1)), ValueError, "reshape"),
+    (lambda: mnp.transpose(X, (0, 0)), ValueError, "transpose: 'axes' .* twice"),
+    (lambda: mnp.transpose(X, (0,)), ValueError, "transpose: 1 axes given for 2 dims"),
+    (lambda: mnp.squeeze(X, 0), ValueError, "squeeze"),
+    (lambda: mnp.concatenate([]), ValueError, "concatenate: at least one array"),
+    (lambda: mnp.concatenate([V, X]), ValueError, "concat"),
+    (lambda: mnp.concatenate(3), TypeError, "concatenate: a sequence of arrays is needed, got int"),
+    (lambda: mnp.stack([V, X]), ValueError, "stack"),
+    (lambda: mnp.split(X, 3, 1), ValueError, "split: axis 1 of size 4 cannot be cut into 3 equal"),
+    (lambda: mnp.split(X, 0), ValueError, "split: the number of parts must be 1 or more, got 0"),
+    (lambda: mnp.dsplit(X, 2), ValueError, r"dsplit: at least 3 dims needed, got \(3, 4\)"),
+    (lambda: mnp.roll(X, (1, 2, 3), (0, 1)), ValueError, "roll: 3 shifts cannot belong to 2 axes"),
+    (lambda: mnp.repeat(X, [1, 2], 0), ValueError, "repeat: 2 counts given for the 3 slices"),
+    (lambda: mnp.repeat(X, -1), ValueError, "repeat: 'repeats' must not be negative"),
+    (lambda: mnp.broadcast_to(X, (4, 3)), ValueError, "broadcast_to: .* do not broadcast"),
+    (lambda: mnp.broadcast_to(X, (1, 4)), ValueError, r"broadcast_to: \(3, 4\) does not broadcast"),
+    (lambda: mnp.arange(0, 5, 0), ValueError, "arange: 'step' must not be 0"),
+    (lambda: mnp.arange("5"), TypeError, "arange: 'stop' must be a number, got str"),
+    (lambda: mnp.linspace(0, 1, -1), ValueError, "linspace: 'num' must not be negative, got -1"),
+    (lambda: mnp.linspace(0, 1, 2.5), TypeError, "linspace: 'num' must be an int, got float"),
+    (lambda: mnp.ones((2, -1)), ValueError, r"ones: sizes must not be negative, got \(2, -1\)"),
+    (lambda: mnp.ones("a"), TypeError, "ones: 'shape' must be an int, got str"),
+    (lambda: mnp.eye(-1), ValueError, "eye: sizes must not be negative"),
+    (lambda: mnp.diag(np.ones((2, 2, 2))), ValueError, r"diag: a vector or a matrix .*\(2, 2, 2\)"),
+    (lambda: mnp.meshgrid(V, indexing="ab"), ValueError, "meshgrid: 'indexing' must be 'xy' or"),
+    (lambda: mnp.array([[1, 2], [3]]), ValueError, "ragged"),
+    (lambda: mnp.array(["a"]), TypeError, "array: str cannot be an element"),
+    (lambda: mnp.array(None), TypeError, "array: .* got NoneType"),
+    (lambda: mnp.take(X, [1.5]), TypeError, "take: indices must be integers"),
+    (lambda: mnp.take(X, [5], 0, "raise"), IndexError, "5"),
+    (lambda: mnp.take(X, [5], 0, "other"), ValueError, "take: 'mode' must be 'raise', 'wrap' or"),
+    (lambda: mnp.take_along_axis(X, [0], 0), ValueError, "take_along_axis: indices .* 2 dims"),
+    (lambda: mnp.choose([0], []), ValueError, "choose: at least one choice"),
+    (lambda: mnp.select([X], [X]), TypeError, "select: conditions must be bool"),
+    (lambda: mnp.select([X > 0], []), ValueError, "select: as many conditions as choices"),
+    (lambda: mnp.where(X, X), ValueError, "where: give both x and y or neither"),
+    (lambda: mnp.piecewise(X, [X > 0], [1, 2, 3]), ValueError, "piecewise: 1 conditions need"),
+    (lambda: mnp.ravel_multi_index([[5], [0]], (2, 3), "raise"), ValueError, r"outside \[0, 2\)"),
+    (
+        lambda: mnp.unravel_index([1.5], (2, 3)),
+        TypeError,
+        "unravel_index: indices must be integers",
+    ),
+    (lambda: mnp.matmul(X, X), ValueError, "matmul"),
+    (lambda: mnp.matmul(X, 2), ValueError, r"matmul: at least 1 dim needed, got \(\)"),
+    (lambda: mnp.tensordot(X, X, 3), ValueError, "3 axes cannot be paired"),
+    (
+        lambda: mnp.tensordot(X, X, ([0], [0, 1])),
+        ValueError,
+        "tensordot: 1 axes of a cannot meet 2",
+    ),
+    (lambda: mnp.cross(X, X), ValueError, "cross: vectors must have 2 or 3 elements, got 4 and 4"),
+    (lambda: mnp.norm(X, "nuc"), ValueError, "norm: 'ord' must be None, 'fro' or a number"),
+    (lambda: mnp.norm(X, 2), ValueError, "norm: 'ord' of matrices must be"),
+    (lambda: mnp.multi_dot([X]), ValueError, "multi_dot: a sequence of two arrays or more"),
+    (lambda: mnp.convolve(V, X), ValueError, "convolve: vectors of at least one element"),
+    (lambda: mnp.correlate(V, V, "all"), ValueError, "correlate: 'mode' must be 'valid', 'same'"),
+    (lambda: mnp.diff(X, -1), ValueError, "diff: 'n' must not be negative, got -1"),
+    (lambda: mnp.gradient(V, edge_order=3), ValueError, "gradient: 'edge_order' must be 1 or 2"),
+    (lambda: mnp.gradient(V[:1]), ValueError, "gradient: axis 0 of size 1 is too short"),
+    (lambda: mnp.gradient(X, 1.0, 2.0, 3.0), ValueError, "gradient: 3 distances given for 2 axes"),
+    (lambda: mnp.interp(V, V, V[:2]), ValueError, "interp: 'xp' and 'fp' differ in size"),
+    (lambda: mnp.interp(V, X, V), ValueError, "interp: 'xp' must be a vector"),
+    (lambda: mnp.searchsorted(X, 1.0), ValueError, "searchsorted: 'a' must be a vector"),
+    (lambda: mnp.searchsorted(V, 1, "up"), ValueError, "searchsorted: 'side' must be 'left' or"),
+    (lambda: mnp.bincount(V), TypeError, "bincount: integers are needed"),
+    (lambda: mnp.bincount([[1]]), ValueError, r"bincount: 'x' must be a vector, got \(1, 1\)"),
+    (lambda: mnp.histogram(V, 0), ValueError, "histogram: 'bins' must be 1 or more, got 0"),
+    (lambda: mnp.histogram(V, "auto"), TypeError, "histogram: 'bins' .* by name are not supported"),
+    (lambda: mnp.histogram(V, 2, (3, 1)), ValueError, "histogram: 'range' must ascend"),
+    (lambda: mnp.histogram(V, 2, weights=X), ValueError, "histogram: one weight per element"),
+    (lambda: mnp.pad(X, -1), ValueError, "pad: 'pad_width' must not be negative"),
+    (lambda: mnp.pad(X, 1, "other"), ValueError, "pad: 'mode' must be .* got 'other'"),
+    (lambda: mnp.pad(X, ((1, 1),) * 3), ValueError, "pad: 'pad_width' must be a value, a pair"),
+    (lambda: mnp.pad(NO, 1, "edge"), ValueError, "pad: mode 'edge' needs elements"),
+    (
+        lambda: mnp.polyadd(X, V),
+        ValueError,
+        r"polyadd: coefficients must be a vector, got \(3, 4\)",
+    ),
+    (
+        lambda: mnp.polyint(V, 2, [1, 2, 3][:0]),
+        ValueError,
+        "polyint: 2 constants are needed, got 0",
+    ),
+    (lambda: mnp.hanning(2.5), TypeError, "hanning: 'M' must be an int, got float"),
+    (lambda: mnp.randint(3, 3), ValueError, r"randint: there is no integer in \[3, 3\)"),
+    (lambda: mnp.rand(2, dtype=int), ValueError, "rand: 'dtype' must be a float type"),
+    (lambda: mnp.mgrid[1], TypeError, "mgrid: slices with a stop are needed"),
+    (
+        lambda: mnp.apply_along_axis(3, 0, X),
+        TypeError,
+        "apply_along_axis: 'func1d' must be callable",
+    ),
+]
+
+
+@pytest.mark.one_mode("errors come while calls are made")
+@pytest.mark.parametrize("call, kind, text", _CASES, ids=[c[2][:25] for c in _CASES])
+def test_bad_input(call, kind, text):
+    with pytest.raises(kind, match=text):
+        call()
