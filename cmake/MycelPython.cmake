@@ -4,6 +4,7 @@ if(bind_sources)
   # STABLE_ABI takes effect from Python 3.12 on, where nanobind supports it.
   nanobind_add_module(_mycel STABLE_ABI NB_STATIC NOMINSIZE ${bind_sources})
   target_link_libraries(_mycel PRIVATE mycel_flags mycel_dependencies mycel ${MYCEL_SUITES})
+  mycel_runs_kernels(_mycel)
   target_include_directories(_mycel PRIVATE ${PROJECT_SOURCE_DIR}/python)
   set_target_properties(_mycel PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${MYCEL_PYTHON_DIR})
 endif()

@@ -97,12 +97,11 @@ endforeach()
 mycel_sources(sources "backend/cpu/onednn/")
 mycel_object_library(mycel_onednn room_objects SOURCES ${sources} LINK DNNL::dnnl)
 mycel_sources(sources "loops/llvm/")
-set(llvm_libraries)
 if(sources)
   find_package(LLVM 19.1 CONFIG REQUIRED)
   # Native code only: the host's own code generator, the pass library and ORC.
   llvm_map_components_to_libnames(llvm_libraries orcjit passes native)
-  mycel_object_library(mycel_llvm room_objects SOURCES ${sources})
+  mycel_object_library(mycel_llvm jit_objects SOURCES ${sources})
   target_include_directories(mycel_llvm SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
   target_compile_definitions(mycel_llvm PRIVATE ${LLVM_DEFINITIONS})
 endif()
@@ -110,15 +109,8 @@ endif()
 # --- libmycel.so
 add_library(mycel SHARED ${definition_objects} ${room_objects})
 add_library(Mycel::mycel ALIAS mycel)
-target_link_libraries(mycel PUBLIC $<INSTALL_INTERFACE:fmt::fmt-header-only> $<BUILD_INTERFACE:mycel_fmt> PRIVATE mycel_dependencies DNNL::dnnl ${llvm_libraries})
-# LLVM's symbols stay inside, so that a process may load another LLVM beside us; its debug
-# information (most of its size) is dropped.
-target_link_options(mycel PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions -Wl,--no-undefined
-  -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libmycel.map)
-set_target_properties(mycel PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libmycel.map)
-if(NOT CMAKE_BUILD_TYPE MATCHES "Deb" AND NOT MYCEL_SANITIZE)
-  target_link_options(mycel PRIVATE -Wl,--strip-debug)
-endif()
+target_link_libraries(mycel PUBLIC $<INSTALL_INTERFACE:fmt::fmt-header-only> $<BUILD_INTERFACE:mycel_fmt> PRIVATE mycel_dependencies DNNL::dnnl ${CMAKE_DL_LIBS})
+target_link_options(mycel PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions -Wl,--no-undefined)
 target_compile_features(mycel INTERFACE cxx_std_20)
 target_include_directories(mycel INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
@@ -128,6 +120,26 @@ target_include_directories(mycel INTERFACE
 if(TARGET mycel_generated)
   add_dependencies(mycel mycel_generated)
 endif()
+
+# --- libmycel_jit.so: LLVM, loaded by libmycel with the first kernel (src/loops/codegen.h).
+if(TARGET mycel_llvm)
+  add_library(mycel_jit MODULE ${jit_objects})
+  target_link_libraries(mycel_jit PRIVATE mycel mycel_dependencies ${llvm_libraries})
+  target_link_options(mycel_jit PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic
+    -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libmycel_jit.map)
+  set_target_properties(mycel_jit PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libmycel_jit.map
+    LIBRARY_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:mycel>)
+  if(NOT CMAKE_BUILD_TYPE MATCHES "Deb" AND NOT MYCEL_SANITIZE)  # most of its size
+    target_link_options(mycel_jit PRIVATE -Wl,--strip-debug)
+  endif()
+endif()
+
+# A program or module that runs kernels: linked with libmycel, built after what libmycel loads.
+function(mycel_runs_kernels target)
+  if(TARGET mycel_jit)
+    add_dependencies(${target} mycel_jit)
+  endif()
+endfunction()
 
 # --- mycel/nn.h: typed functions from the records of layers and optimizers, which live in libmycel. For
 # programs, suites, examples and tests; libmycel itself does without.
@@ -149,6 +161,7 @@ function(mycel_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE mycel_flags mycel_dependencies mycel ${arg_LINK})
+  mycel_runs_kernels(${name})
   if(TARGET mycel_generated_nn)
     add_dependencies(${name} mycel_generated_nn)
   endif()

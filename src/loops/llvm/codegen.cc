@@ -1,5 +1,3 @@
-#include "loops/llvm/codegen.h"
-
 #include <cstdlib>
 #include <mutex>
 
@@ -27,6 +25,7 @@
 #include "loops/dump.h"
 #include "loops/expr.h"
 #include "loops/llvm/lower.h"
+#include "loops/llvm/machine_code.h"
 
 namespace mycel::loops {
 namespace {

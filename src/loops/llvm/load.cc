@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "loops/llvm/codegen.h"
+#include "loops/llvm/machine_code.h"
 
 namespace mycel::loops {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "loops/cache.h"
-#include "loops/llvm/codegen.h"
+#include "loops/codegen.h"
 
 namespace mycel::loops {
 namespace {
@@ -57,15 +57,15 @@ std::shared_ptr<const Compiled> load_or_compile(const Nest& nest, const std::str
   const auto start = std::chrono::steady_clock::now();
   auto code = std::make_shared<Compiled>();
   code->name = nest.name();
-  const cache::Key key = cache::key_of(structure, machine_key());
+  const cache::Key key = cache::key_of(structure, codegen().machine_key());
   LoadedObject loaded;
   std::string object;
-  if (cache::read(key, &object) && load_object(object, nest.stages().size(), &loaded)) {
+  if (cache::read(key, &object) && codegen().load_object(object, nest.stages().size(), &loaded)) {
     code->origin = Compiled::kDisk;
     ++table().from_disk;
   } else {
-    object = compile_object(nest);
-    MYCEL_CHECK(load_object(object, nest.stages().size(), &loaded),
+    object = codegen().compile_object(nest);
+    MYCEL_CHECK(codegen().load_object(object, nest.stages().size(), &loaded),
                 "{}: the compiled kernel does not link", nest.name());
     cache::write(key, object);
     ++table().compiled;
