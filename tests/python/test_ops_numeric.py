@@ -190,6 +190,13 @@ def test_products_and_differences():
     _same(ops.L2Loss()(Tensor(V)), (V**2).sum() / 2)
 
 
+def test_complex_matrices():
+    z = (X[:, :3] + 1j * Y[:3, :3]).astype(np.complex64)
+    _same(ops.adjoint(Tensor(z)), z.conj().T, 0)
+    _same(Tensor(X).adjoint(), X.T, 0)
+    _same(ops.view_as_real(Tensor(z)), np.stack([z.real, z.imag], -1), 0)
+
+
 def test_searching():
     line, values = np.sort(V), Y
     assert Tensor(line).searchsorted(Tensor(values)).dtype == ms.int32

@@ -304,19 +304,14 @@ def meshgrid(*xi, sparse=False, indexing="xy"):
     xs = [op("ravel")(array_of(x, "meshgrid")) for x in xi]
     if not xs:
         return ()
+    if not sparse:
+        return tuple(op("meshgrid")(xs, indexing))
     out = []
     for i, x in enumerate(xs):
         dims = [1] * len(xs)
-        dims[1 - i if indexing == "xy" and len(xs) > 1 and i < 2 else i] = -1
+        dims[1 - i if indexing == "xy" and len(xs) > 1 and i < 2 else i] = x.shape[0]
         out.append(op("reshape")(x, tuple(dims)))
-    return tuple(out if sparse else _together(out))
-
-
-def _together(xs):
-    from mycel.numpy._arrays import broadcast_shape
-
-    full_shape = broadcast_shape("broadcast_arrays", *(x.shape for x in xs))
-    return tuple(op("broadcast_to")(x, full_shape) for x in xs)
+    return tuple(out)
 
 
 class _Grid:

@@ -186,4 +186,33 @@ constexpr OpDef kLogspace = check({
              "result has a dtype of its own; skip grad2: float32 results",
 });
 
+constexpr OpDef kAdjoint = check({
+    .name = "adjoint",
+    .doc = "The conjugate transpose of each matrix: the last two dims exchanged.",
+    .in = {"x: number"},
+    .shard = "none",
+    .expand =
+        [](Expansion& e) {
+          if (e.x(0).rank() < 2)
+            value_error("adjoint: the operand needs two dims or more, got {}", e.x(0).type().str());
+          e.result(conj_of(kSwapaxes({e.x(0)}, {-2, -1})));
+        },
+    .cases = "x[2, 3, 4]; x dtypes float32 float64 complex64 int32; bad x[3]; skip scalar: two "
+             "dims are needed",
+    .method = "adjoint",
+});
+
+constexpr OpDef kViewAsReal = check({
+    .name = "view_as_real",
+    .doc = "The real and imaginary parts of complex numbers side by side, in a new last dim of 2.",
+    .in = {"input: complex"},
+    .shard = "none",
+    .expand =
+        [](Expansion& e) {
+          std::vector<Value> parts{kReal({e.x(0)}), kImag({e.x(0)})};
+          e.result(e.graph.add(op_of(kStack), parts, {-1})->out());
+        },
+    .cases = "input[2, 3] []",
+});
+
 }  // namespace mycel::ops

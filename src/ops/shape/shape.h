@@ -40,7 +40,8 @@ extern const OpDef kTrace;
 // windows.op.cc
 extern const OpDef kBartlettWindow, kHannWindow, kBlackmanWindow, kHammingWindow, kKaiserWindow;
 // combine.op.cc
-extern const OpDef kBlockDiag, kCartesianProd, kCombinations, kTrilIndices, kTriuIndices, kLogspace;
+extern const OpDef kBlockDiag, kCartesianProd, kCombinations, kTrilIndices, kTriuIndices, kLogspace,
+    kAdjoint, kViewAsReal;
 
 // -- what gradient rules of several rooms need
 // ------------------------------------------------------- `v` under the shape of operand `i`; free.

@@ -89,3 +89,13 @@ def test_checks_of_values():
     index = np.array([[1], [7]])
     with pytest.raises(ValueError, match=r"ravel_multi_index: an index is outside \[0, 3\)"):
         run("ravel_multi_index", index, (2, 3), "raise")
+
+
+def test_batches():
+    got = run(ms.ops.vmap(mnp.diff), F)
+    np.testing.assert_allclose(got.asnumpy(), np.diff(F), rtol=1e-6)
+    smooth = ms.ops.vmap(lambda a, b: mnp.convolve(a, b, "same"), in_axes=(0, None))
+    want = np.stack([np.convolve(row, F[0, :2], "same") for row in F])
+    np.testing.assert_allclose(run(smooth, F, F[0, :2]).asnumpy(), want, rtol=1e-5, atol=1e-6)
+    middle = ms.ops.vmap(lambda a: ms.ops.quantile(a, 0.3))
+    np.testing.assert_allclose(run(middle, F).asnumpy(), np.quantile(F, 0.3, 1), rtol=1e-5)

@@ -63,6 +63,7 @@ _CREATIONS = [
     case("meshgrid", V, W[:2], sparse=True),
     case("meshgrid", V),
     case("meshgrid", V, W, V[:2]),
+    case("meshgrid", V, I[0], np.zeros(0, np.float32)),
     case("array", [[1, 2], [3, 4]]),
     case("array", 3),
     case("array", F, ndmin=4),
