@@ -1,7 +1,10 @@
 #include "base/threads.h"
 
 #include <atomic>
+#include <chrono>
+#include <filesystem>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -58,6 +61,29 @@ TEST_F(Threads, ExceptionsReachTheCaller) {
                  std::runtime_error);
     EXPECT_FALSE(in_parallel());
   }
+}
+
+int64_t threads_of_this_process() {
+  namespace fs = std::filesystem;
+  return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
+}
+
+// As if other programs held the cores for a while.
+TEST_F(Threads, LongWaitsBringACrowdAndChangeNoResult) {
+  set_thread_count(2);
+  const int64_t before = threads_of_this_process();
+  for (int i = 0; i < 10; ++i) waited_for_threads(50'000'000);
+  int64_t now = before;
+  for (int i = 0; i < 200 && now < before + 2; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    now = threads_of_this_process();
+  }
+  EXPECT_GE(now, before + 2);
+  std::vector<int> seen(1000);
+  parallel_for(1000, 10, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) ++seen[i];
+  });
+  EXPECT_EQ(seen, std::vector<int>(1000, 1));
 }
 
 TEST_F(Threads, CountIsChecked) {
