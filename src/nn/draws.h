@@ -4,23 +4,23 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 namespace mycel::nn {
 
-// One stream under a fresh key; element i does not depend on how many are drawn.
+// One stream under a fresh key. Each call gives elements first, first + 1, … of it; an element does
+// not depend on what else is drawn, so that threads may share the work.
 class Draws {
  public:
   Draws();
   // [0, 1) with 53 bits.
-  double uniform(int64_t i) const;
+  void uniform(int64_t first, std::span<double> out) const;
   // Mean 0, deviation 1 (Box-Muller).
-  double normal(int64_t i) const;
+  void normal(int64_t first, std::span<double> out) const;
   // The same cut to [-2, 2], by inversion.
-  double truncated_normal(int64_t i) const;
+  void truncated_normal(int64_t first, std::span<double> out) const;
 
  private:
-  void block(uint64_t i, uint32_t out[4]) const;
   uint32_t key_[2];
 };
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/threads.h"
 #include "nn/args.h"
 #include "nn/draws.h"
 
@@ -24,6 +25,38 @@ Tensor filled(const InitRequest& r, F f) {
   for (int64_t i = 0, n = t.size(); i < n; ++i)
     set_element(data, r.dtype, i, static_cast<double>(f(i)));
   return t;
+}
+
+using Draw = void (Draws::*)(int64_t first, std::span<double> out) const;
+
+// f of each element of a stream, drawn by all threads.
+template <typename F>
+Tensor drawn(const InitRequest& r, Draw draw, F f) {
+  constexpr int64_t kGrain = 1024;
+  Draws d;
+  Tensor t = Tensor::empty(r.dtype, r.shape);
+  void* data = t.mutable_raw();
+  parallel_for(t.size(), kGrain, [&](int64_t begin, int64_t end) {
+    double x[kGrain];
+    for (int64_t from = begin; from < end; from += kGrain) {
+      int64_t n = std::min(kGrain, end - from);
+      (d.*draw)(from, {x, static_cast<size_t>(n)});
+      if (r.dtype == DType::kFloat32) {
+        auto* out = static_cast<float*>(data) + from;
+        for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(f(x[i]));
+      } else {
+        for (int64_t i = 0; i < n; ++i) set_element(data, r.dtype, from + i, f(x[i]));
+      }
+    }
+  });
+  return t;
+}
+
+std::vector<double> all_of(int64_t n, Draw draw) {
+  Draws d;
+  std::vector<double> x(static_cast<size_t>(n));
+  (d.*draw)(0, x);
+  return x;
 }
 
 const std::string& owner(const InitRequest& r) { return r.args.signature().owner(); }
@@ -49,16 +82,13 @@ double fan_of_mode(const InitRequest& r) {
 }
 
 Tensor uniform_in(const InitRequest& r, double bound) {
-  Draws d;
-  return filled(r, [&](int64_t i) { return (2 * d.uniform(i) - 1) * bound; });
+  return drawn(r, &Draws::uniform, [=](double u) { return (2 * u - 1) * bound; });
 }
 Tensor normal_of(const InitRequest& r, double sigma, double mean = 0) {
-  Draws d;
-  return filled(r, [&](int64_t i) { return mean + sigma * d.normal(i); });
+  return drawn(r, &Draws::normal, [=](double z) { return mean + sigma * z; });
 }
 Tensor truncated_of(const InitRequest& r, double sigma) {
-  Draws d;
-  return filled(r, [&](int64_t i) { return sigma * d.truncated_normal(i); });
+  return drawn(r, &Draws::truncated_normal, [=](double z) { return sigma * z; });
 }
 
 // The factor that keeps the variance through a nonlinearity (He et al. 2015, section 2.2).
@@ -96,9 +126,7 @@ Tensor orthogonal(const InitRequest& r) {
   }
   int64_t rows = r.shape[0], columns = r.shape.size(1, r.shape.rank());
   int64_t tall = std::max(rows, columns), thin = std::min(rows, columns);
-  std::vector<double> m(tall * thin);
-  Draws d;
-  for (size_t i = 0; i < m.size(); ++i) m[i] = d.normal(static_cast<int64_t>(i));
+  std::vector<double> m = all_of(tall * thin, &Draws::normal);
   orthonormal_columns(m, tall, thin);
   double gain = r.args.real("gain");
   return filled(r, [&](int64_t e) {
@@ -119,17 +147,18 @@ Tensor sparse(const InitRequest& r) {
   double share = r.args.within("sparsity", 0, 1), sigma = r.args.real("sigma");
   int64_t rows = r.shape[0], columns = r.shape[1];
   auto zeros = static_cast<int64_t>(std::ceil(share * static_cast<double>(rows)));
-  Draws order, d;
+  std::vector<double> order = all_of(rows * columns, &Draws::uniform);
+  std::vector<double> value = all_of(rows * columns, &Draws::normal);
   std::vector<char> dropped(rows * columns, 0);
   std::vector<int64_t> at(rows);
   for (int64_t j = 0; j < columns; ++j) {
     std::iota(at.begin(), at.end(), 0);
     std::sort(at.begin(), at.end(), [&](int64_t a, int64_t b) {
-      return order.uniform(a * columns + j) < order.uniform(b * columns + j);
+      return order[a * columns + j] < order[b * columns + j];
     });
     for (int64_t k = 0; k < zeros; ++k) dropped[at[k] * columns + j] = 1;
   }
-  return filled(r, [&](int64_t e) { return dropped[e] ? 0.0 : sigma * d.normal(e); });
+  return filled(r, [&](int64_t e) { return dropped[e] ? 0.0 : sigma * value[e]; });
 }
 
 // Convolution that hands its input through, per group.
