@@ -24,6 +24,7 @@ void register_rooms() {
   register_matmul();
   register_conv();
   register_pool();
+  register_image();
   register_norm();
   register_loss();
   register_control();

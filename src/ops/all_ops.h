@@ -17,5 +17,6 @@ void register_loss();
 void register_control();
 void register_fused();
 void register_embedding();
+void register_image();
 
 }  // namespace mycel::ops

@@ -1,0 +1,13 @@
+#include "ops/image/image.h"
+
+#include "ops/all_ops.h"
+#include "ops/image/rooms.h"
+
+namespace mycel::ops {
+
+void register_image() {
+  register_resample();
+  register_resize();
+}
+
+}  // namespace mycel::ops
