@@ -35,7 +35,7 @@ runtime::Index from_slice(PyObject* o) {
 
 Index from_array(PyObject* o) {
   Tensor t = to_tensor(o, "indexing");
-  if (t.size() == 0 && PyList_Check(o)) t = Tensor::empty(DType::kInt64, t.shape());  // x[[]]
+  if (PyList_Check(o) && t.size() == 0) t = Tensor::empty(DType::kInt64, t.shape());  // x[[]]
   if (t.rank() == 0 && is_int(t.dtype()) && t.concrete()) return Index::at(t.item_int());
   return Index::tensor(t);
 }

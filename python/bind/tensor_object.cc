@@ -53,14 +53,26 @@ PyObject* get_shape(PyObject* self, void*) {
   return guarded([&] { return from_shape(shape_of(self)); });
 }
 PyObject* get_ndim(PyObject* self, void*) { return PyLong_FromLong(value_of(self).rank()); }
+// Of a shape that is known.
+const Tensor& sized(PyObject* self, const char* what) {
+  const Tensor& t = value_of(self);
+  if (!t.shape().known()) {
+    throw UserError(ErrorKind::kValue,
+                    fmt::format("Tensor.{}: the shape {} has dims that are known only when the "
+                                "compiled program runs",
+                                what, t.shape().str()),
+                    "ops.dyn_shape(x) gives the sizes as a tensor.");
+  }
+  return t;
+}
 PyObject* get_size(PyObject* self, void*) {
-  return guarded([&] { return PyLong_FromLongLong(value_of(self).size()); });
+  return guarded([&] { return PyLong_FromLongLong(sized(self, "size").size()); });
 }
 PyObject* get_itemsize(PyObject* self, void*) {
   return PyLong_FromSize_t(size_of(value_of(self).dtype()));
 }
 PyObject* get_nbytes(PyObject* self, void*) {
-  return guarded([&] { return PyLong_FromSize_t(value_of(self).bytes()); });
+  return guarded([&] { return PyLong_FromSize_t(sized(self, "nbytes").bytes()); });
 }
 PyObject* get_strides(PyObject* self, void*) {
   return guarded([&] {

@@ -286,3 +286,23 @@ def test_without_source_text_it_is_traced():
     space = {}
     exec("def f(x):\n    return x * 2", space)
     same(plain(ms.jit(space["f"])(Tensor(V))), V * 2)
+
+
+def test_masks_of_two_axes_pick_pairs():
+    def f(x, i, j):
+        return x[i[i > 0], j[j > 0]]
+
+    x = np.arange(12.0).reshape(3, 4)
+    i, j = np.array([0, 1, 2]), np.array([1, 0, 3])
+    for run in (f, ms.jit(f)):
+        np.testing.assert_array_equal(
+            run(ms.Tensor(x), ms.Tensor(i), ms.Tensor(j)).asnumpy(), x[i[i > 0], j[j > 0]]
+        )
+
+
+@pytest.mark.one_mode("about compiled code")
+def test_the_size_of_what_is_not_known_is_a_clear_error():
+    import mycel.numpy as mnp
+
+    with pytest.raises(ValueError, match=r"Tensor.size: the shape .* known only when"):
+        ms.jit(lambda i: mnp.size(i[i > 0]))(ms.Tensor(np.array([0, 1, 2])))
