@@ -2,7 +2,7 @@
 
 #include <chrono>
 #include <cstring>
-#include <map>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -152,12 +152,7 @@ class PlanBuilder {
     }
   }
 
-  bool is_result(int v) const {
-    for (int r : plan_->results_) {
-      if (root(r) == root(v)) return true;
-    }
-    return false;
-  }
+  bool is_result(int v) const { return is_result_[root(v)]; }
 
   std::shared_ptr<const cpu::Prepared> kernel_for(const Node& n) {
     if (n.op->holds_code) return nullptr;
@@ -185,7 +180,11 @@ class PlanBuilder {
 
   // A result gets memory of its own, or the buffer of a donated parameter that its step reads last.
   void place_results() {
-    for (const Value& v : graph().results()) plan_->results_.push_back(number(v));
+    is_result_.assign(plan_->places_.size(), false);
+    for (const Value& v : graph().results()) {
+      plan_->results_.push_back(number(v));
+      is_result_[root(number(v))] = true;
+    }
     std::vector<bool> taken(graph().params().size(), false);
     std::vector<int> producer(plan_->places_.size(), -1);
     for (size_t i = 0; i < plan_->steps_.size(); ++i) {
@@ -208,9 +207,7 @@ class PlanBuilder {
       if (v < 0 || plan_->places_[v].kind != Plan::Place::kParam) continue;
       size_t param = plan_->places_[v].index;
       bool donated = param < options_.donated.size() && options_.donated[param];
-      bool is_result = false;
-      for (int other : plan_->results_) is_result |= root(other) == v;
-      if (!donated || taken[param] || is_result || !(plan_->types_[v] == plan_->types_[result]))
+      if (!donated || taken[param] || is_result(v) || !(plan_->types_[v] == plan_->types_[result]))
         continue;
       if (last_[v] != first_[result] || !s.kernel->can_alias(static_cast<int>(k))) continue;
       taken[param] = true;
@@ -243,9 +240,9 @@ class PlanBuilder {
 
   std::shared_ptr<Plan> plan_;
   const PlanOptions& options_;
-  std::vector<int> numbers_;  // first value number by node id
-  std::map<int, int> views_;  // value -> the value that it is another shape of
-  std::vector<bool> placed_, held_;
+  std::vector<int> numbers_;            // first value number by node id
+  std::unordered_map<int, int> views_;  // value -> the value that it is another shape of
+  std::vector<bool> placed_, held_, is_result_;
   std::vector<int> first_, last_;
 };
 
