@@ -27,6 +27,7 @@ void register_rooms() {
   register_image();
   register_norm();
   register_loss();
+  register_update();
   register_control();
   register_fused();
 }

@@ -18,5 +18,6 @@ void register_control();
 void register_fused();
 void register_embedding();
 void register_image();
+void register_update();
 
 }  // namespace mycel::ops

@@ -9,6 +9,7 @@ from mycel.nn.loss import LossBase
 from mycel.nn.metrics import *
 from mycel.nn.optim import *
 from mycel.nn.recurrent import GRU, LSTM, RNN, LSTMCell
+from mycel.nn.resize import ResizeBilinear, Upsample
 from mycel.nn.wrap import (
     DistributedGradReducer,
     DynamicLossScaleUpdateCell,

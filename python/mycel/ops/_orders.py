@@ -34,6 +34,7 @@ _FUNCTIONS = {
 _CLASSES = {  # name: (record, constructor arguments, arguments of the call)
     "GatherD": ("gather_d", (), ("x", "dim", "index")),
     "IndexFill": ("index_fill", (), ("x", "dim=axis", "index", "value")),
+    "InplaceUpdateV2": ("inplace_update", (), ("x", "indices", "v")),
     "OneHot": ("one_hot", ("axis",), ("indices", "depth", "on_value", "off_value")),
 }
 

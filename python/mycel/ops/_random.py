@@ -160,6 +160,29 @@ def random_categorical(logits, num_sample, seed=0, dtype=mstype.int64):
 
 
 @entry
+def choice_with_mask(input_x, count=256, seed=None):
+    """Indices of `count` random elements that are True, one row each, and True; when there are
+    fewer, rows of zeros and False follow."""
+    return _draw("keyed_choice", _key("choice_with_mask", seed), input_x, count)
+
+
+@entry
+def uniform_candidate_sampler(
+    true_classes, num_true, num_sampled, unique, range_max, seed=0, remove_accidental_hits=False
+):
+    """num_sampled random classes of [0, range_max), and how often each true class and each drawn
+    one is expected."""
+    name = "uniform_candidate_sampler"
+    if true_classes.ndim != 2 or true_classes.shape[1] != num_true:
+        raise ValueError(
+            f"{name}: true_classes must be [batch, {num_true}], got {true_classes.shape}"
+        )
+    key = _key(name, seed)
+    settings = (num_sampled, unique, range_max, remove_accidental_hits)
+    return _draw("keyed_candidates", key, true_classes, *settings)
+
+
+@entry
 def randperm(n, seed=0, offset=0, dtype=mstype.int64):
     """The numbers 0 to n - 1 in random order; with a seed or offset, a function of them."""
     n = int(n)
@@ -320,6 +343,33 @@ RandomGamma = _seeded("RandomGamma", random_gamma, random_gamma.__doc__, 2)
 RandomShuffle = _seeded("RandomShuffle", shuffle, shuffle.__doc__, 1)
 
 
+class RandomChoiceWithMask(Primitive):
+    """Class form of choice_with_mask."""
+
+    def __init__(self, count=256, seed=0, seed2=0):
+        super().__init__()
+        _key("RandomChoiceWithMask", seed, seed2)
+        for name, value in (("count", count), ("seed", seed), ("seed2", seed2)):
+            self.add_prim_attr(name, value)
+
+    def __call__(self, input_x):
+        mixed = (self.seed * 1000003 + self.seed2) % 2**63
+        return choice_with_mask(input_x, self.count, mixed)
+
+
+class UniformCandidateSampler(Primitive):
+    """Class form of uniform_candidate_sampler."""
+
+    def __init__(
+        self, num_true, num_sampled, unique, range_max, seed=0, remove_accidental_hits=False
+    ):
+        super().__init__()
+        self.settings = (num_true, num_sampled, unique, range_max, seed, remove_accidental_hits)
+
+    def __call__(self, true_classes):
+        return uniform_candidate_sampler(true_classes, *self.settings)
+
+
 class TruncatedNormal(Primitive):
     """Normal numbers of mean 0 and deviation 1 within two deviations of the mean."""
 
@@ -416,7 +466,9 @@ __all__ = [
     "Dropout", "Dropout2D", "Dropout3D", "Gamma", "Multinomial", "Poisson", "RandomCategorical",
     "RandomGamma", "RandomPoisson", "RandomShuffle", "StandardLaplace", "StandardNormal",
     "TruncatedNormal", "UniformInt", "UniformReal", "bernoulli", "dropout", "dropout1d",
-    "dropout2d", "dropout3d", "gamma", "gumbel_softmax", "laplace", "multinomial",
+    "choice_with_mask", "uniform_candidate_sampler", "RandomChoiceWithMask",
+    "UniformCandidateSampler", "dropout2d",
+    "dropout3d", "gamma", "gumbel_softmax", "laplace", "multinomial",
     "multinomial_with_replacement", "normal", "poisson", "rand", "rand_like", "randint",
     "randint_like", "randn", "randn_like", "random_categorical", "random_gamma",
     "random_poisson", "randperm", "shuffle", "standard_laplace", "standard_normal", "uniform",

@@ -110,6 +110,32 @@ def _restore(cls, fixed, state):
     return primitive
 
 
+class Update(Primitive):
+    """A primitive whose results are the new values of its first operands, which are Parameters."""
+
+    def __call__(self, *args, **kwargs):
+        from mycel.common.parameter import Parameter
+
+        form = self._form
+        names = [n for n, *_ in _mycel.op(form.record).parameters if n not in form.fixed]
+        args += tuple(kwargs.pop(n) for n in names[len(args) :] if n in kwargs)
+        values = [a._plain() if isinstance(a, Parameter) else a for a in args]
+        results = super().__call__(*values, **kwargs)
+        results = results if isinstance(results, tuple) else (results,)
+        for name, place in zip(names, args[: len(results)]):
+            if not isinstance(place, Parameter):
+                raise TypeError(
+                    f"{self.name}: '{name}' must be a Parameter, got {type(place).__name__}"
+                )
+        for place, value in zip(args, results):
+            place._assign(value)
+        return results[0] if len(results) == 1 or self.name in _GIVES_FIRST else results
+
+
+# Published with one result, though they change several Parameters.
+_GIVES_FIRST = {"ApplyMomentum", "ApplyFtrl", "ApplyRMSProp", "ApplyCenteredRMSProp"}
+
+
 class PrimitiveWithInfer(Primitive):
     """Base of users' own primitives that say the type of their result in infer_shape and
     infer_dtype; they define __call__ or are used through ops.Custom."""
@@ -180,9 +206,8 @@ def declared():
 def make_class(name, form):
     """The class of one primitive form."""
     op = _mycel.op(form.record)
-    cls = type(
-        name, (Primitive,), {"_form": form, "__doc__": op.__doc__, "__module__": "mycel.ops"}
-    )
+    base = Update if form.record.startswith("update_") else Primitive
+    cls = type(name, (base,), {"_form": form, "__doc__": op.__doc__, "__module__": "mycel.ops"})
     defaults = {n: default if has else _EMPTY for n, _, has, default in op.parameters}
     published = {attr: n for n, attr in form.renamed.items()}
     cls.__signature__ = inspect.Signature(

@@ -8,6 +8,9 @@ namespace mycel::ops {
 void register_image() {
   register_resample();
   register_resize();
+  register_grids();
+  register_crops();
+  register_boxes();
 }
 
 }  // namespace mycel::ops

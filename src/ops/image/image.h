@@ -12,5 +12,6 @@ using ir::OpDef;
 
 extern const OpDef kResample, kResampleDx;
 extern const OpDef kInterpolate, kResizeBilinear, kResizeNearest;
+extern const OpDef kKeepBoxes;
 
 }  // namespace mycel::ops

@@ -8,7 +8,5 @@ void register_resize();
 void register_grids();
 void register_crops();
 void register_boxes();
-void register_suppression();
-void register_colours();
 
 }  // namespace mycel::ops

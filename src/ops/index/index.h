@@ -19,6 +19,8 @@ extern const OpDef kTensorScatterMin, kTensorScatterMax, kScatterNd;
 // scatter_forms.op.cc
 extern const OpDef kElementsScatterAdd, kElementsScatterUpdate, kTensorScatterElements,
     kMaskedScatter, kSequenceMask;
+// inplace.op.cc
+extern const OpDef kInplaceAdd, kInplaceSub, kInplaceUpdate, kInTopK;
 // reverse.op.cc
 extern const OpDef kReverseSequence;
 

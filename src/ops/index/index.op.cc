@@ -14,6 +14,7 @@ void register_index() {
                     &kScatterNd});
   ir::register_ops({&kElementsScatterUpdate, &kTensorScatterElements, &kMaskedScatter,
                     &kSequenceMask, &kReverseSequence});
+  ir::register_ops({&kInplaceAdd, &kInplaceSub, &kInplaceUpdate, &kInTopK});
   ir::register_ops({&kSort, &kArgsort, &kMsort, &kTopkAlong, &kTopK, &kSearchsorted});
   ir::register_ops(
       {&kUnsortedSegmentSum, &kUnsortedSegmentMax, &kUnsortedSegmentMin, &kUnsortedSegmentProd});

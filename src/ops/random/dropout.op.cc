@@ -118,6 +118,7 @@ void register_random() {
                     &kRandomExponential, &kRandomGumbel, &kRandomMultinomial, &kRandomCategorical,
                     &kRandomPermutation, &kRandomShuffle});
   ir::register_ops({&kDropoutElements, &kDropoutChannels});
+  ir::register_ops({&kRandomChoice, &kRandomCandidates});
 }
 
 }  // namespace mycel::ops

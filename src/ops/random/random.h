@@ -16,6 +16,8 @@ extern const OpDef kRandomBits, kRandomUniform, kRandomNormal, kRandomInt, kRand
 extern const OpDef kRandomTruncatedNormal, kRandomBernoulli, kRandomLaplace, kRandomExponential,
     kRandomGumbel;
 extern const OpDef kRandomMultinomial, kRandomCategorical, kRandomPermutation, kRandomShuffle;
+// candidates.op.cc
+extern const OpDef kRandomChoice, kRandomCandidates;
 // dropout.op.cc
 extern const OpDef kDropoutElements, kDropoutChannels;
 

@@ -225,7 +225,37 @@ constexpr OpDef kDist = check({
         "input[2, 3]; other[3]; p = 2 1 3 inf; at ([3, 4], [0, 0]) -> 5; bad input[2] other[3]",
 });
 
+constexpr OpDef kL2Normalize = check({
+    .name = "l2_normalize",
+    .doc = "x over its Euclidean norm along the axes: x / sqrt(max(sum x^2, epsilon)).",
+    .in = {"x: float"},
+    .attr = {"axis: int[] = 0", "epsilon: float = 0.0001"},
+    .shard = "none",
+    .expand =
+        [](Expansion& e) {
+          Value x = e.x(0);
+          if (x.rank() == 0) value_error("l2_normalize: the operand needs a dim, got a scalar");
+          Value sum = kReduceSum({x * x}, {e.attrs["axis"], true});
+          e.result(x * kRsqrt({kMaximum({sum, number(sum, e.attrs.real("epsilon"))})}));
+        },
+    .cases = "x[2, 3, 4]; axis = 0 -1 [0, 2]; epsilon = 0.0001; bad axis = 3 | x[2, 3]; axis = 1; "
+             "epsilon = 100.0; skip scalar: a scalar has no axes",
+    .primitive = "L2Normalize(axis, epsilon)",
+});
+
+constexpr OpDef kL2Loss = check({
+    .name = "l2_loss",
+    .doc = "Half the sum of squares: sum x^2 / 2.",
+    .in = {"input_x: float"},
+    .shard = "none",
+    .expand =
+        [](Expansion& e) { e.result(kReduceSum({e.x(0) * e.x(0)}, {Attr::Ints{}, false}) * 0.5); },
+    .cases = "at ([3, 4]) -> 12.5",
+    .primitive = "L2Loss",
+});
+
 void register_norms() {
+  register_ops({&kL2Normalize, &kL2Loss});
   register_ops({&kEuclideanNorm, &kLpNorm, &kNorm, &kSquareSumAll, &kRenorm, &kDist});
 }
 
