@@ -141,9 +141,11 @@ def test_roi_align_of_a_ramp():
     np.testing.assert_allclose(got[0], np.broadcast_to(rows[:, None], (2, 4)), 1e-5)
     np.testing.assert_allclose(got[1], np.broadcast_to(columns, (2, 4)), 1e-5)
     np.testing.assert_allclose(got[2], rows[:, None] + 2 * columns, 1e-5)
-    # Ends count whole pixels, and a roi may be thinner than one.
+    # Ends count whole pixels, and a roi may be thinner than one, or run backwards.
     got = ops.ROIAlign(1, 1, 0.5, 2, 1)(Tensor(maps), Tensor([[0.0, 2, 4, 10, 4]])).asnumpy()[0]
-    np.testing.assert_allclose(got.ravel(), [2.25, 3.25, 2.25 + 2 * 3.25], 1e-5)
+    np.testing.assert_allclose(got.ravel(), [3.25 - 1, 3.25, 2.25 + 2 * 3.25], 1e-5)
+    got = ops.ROIAlign(1, 2, 0.5, 1, 1)(Tensor(maps), Tensor([[0.0, 6, 4, 1, 4]])).asnumpy()[0]
+    np.testing.assert_allclose(got[1, 0], [2.5, 1.5], 1e-5)
 
 
 def test_boxes():

@@ -87,9 +87,9 @@ void expand_crop(Expansion& e) {
 
 // [r, cells, samples per cell] positions along one dim, as [r, cells * samples].
 Value roi_positions(Expansion& e, Value from, Value to, int64_t cells, int64_t samples,
-                    double least) {
+                    bool at_least_one) {
   Value extent = to - from;
-  extent = where(less(extent, least), least, extent);
+  if (at_least_one) extent = where(less(extent, 1.0), 1.0, extent);
   double count = static_cast<double>(cells * samples);
   return from + (counted(e, cells * samples, from.dtype()) + 0.5) * (extent / count);
 }
@@ -110,10 +110,8 @@ void expand_roi_align(Expansion& e) {
   DType d = rois.dtype();
   auto edge = [&](int64_t i) { return column(rois, i) * scale; };
   auto end = [&](int64_t i) { return (column(rois, i) + static_cast<double>(mode)) * scale; };
-  Value y = kExpandDims(
-      {roi_positions(e, edge(2), end(4), ph, samples, static_cast<double>(1 - mode))}, {2});
-  Value x = kExpandDims(
-      {roi_positions(e, edge(1), end(3), pw, samples, static_cast<double>(1 - mode))}, {1});
+  Value y = kExpandDims({roi_positions(e, edge(2), end(4), ph, samples, mode == 0)}, {2});
+  Value x = kExpandDims({roi_positions(e, edge(1), end(3), pw, samples, mode == 0)}, {1});
   Value height = cast_to(field.sizes[0], d), width = cast_to(field.sizes[1], d);
   // Up to one pixel outside the border's elements count; beyond it lie zeros.
   auto outside = [](Value p, Value n) { return kLogicalOr({less(p, -1.0), kGreater({p, n})}); };
@@ -155,8 +153,9 @@ constexpr OpDef kCropAndResize = check({
 constexpr OpDef kRoiAlign = check({
     .name = "roi_align",
     .doc = "Regions of maps [n, c, h, w] as [r, c, pooled_height, pooled_width]: roi (map, x1, y1, "
-           "x2, y2) times spatial_scale, x2 and y2 plus roi_end_mode before, sides at least 1 - "
-           "roi_end_mode long; each cell is the mean of sample_num x sample_num bilinear samples. "
+           "x2, y2) times spatial_scale, x2 and y2 plus roi_end_mode before; with mode "
+           "0 the sides are at least 1 long. Each cell is the mean of sample_num x sample_num "
+           "bilinear samples. "
            "Points more than a pixel "
            "outside are 0 (He et al. 2017).",
     .in = {"features: float[n, c, h, w]", "rois: float[r, 5]"},
