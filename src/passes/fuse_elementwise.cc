@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "ir/core_ops.h"
 #include "passes/pass.h"
@@ -85,9 +87,10 @@ struct Body {
   std::vector<ir::Value> reads, gives;
 };
 
-// `is_result`: by node id, whether a value of the node is a result of the graph.
-Body make_body(const ir::Graph& g, const std::vector<bool>& is_result,
-               const std::vector<const ir::Node*>& members) {
+// Values of a graph that are results of it.
+using ResultSet = std::set<std::pair<uint32_t, uint32_t>>;  // node id, index
+
+Body make_body(const ResultSet& graph_results, const std::vector<const ir::Node*>& members) {
   Body b{std::make_shared<ir::Graph>("fused"), {}, {}};
   std::map<std::pair<uint32_t, uint32_t>, ir::Value> inside;
   for (const ir::Node* n : members) {
@@ -107,12 +110,7 @@ Body make_body(const ir::Graph& g, const std::vector<bool>& is_result,
     for (uint32_t j = 0; j < n->types.size(); ++j) inside[{n->id, j}] = copy->out(j);
   }
   auto leaves = [&](const ir::Value& v) {
-    if (v.node == members.back()) return true;
-    if (!is_result[v.node->id]) return false;
-    for (const ir::Value& r : g.results()) {
-      if (r.same(v)) return true;
-    }
-    return false;
+    return v.node == members.back() || graph_results.count({v.node->id, v.index}) > 0;
   };
   std::vector<ir::Value> results;
   for (const ir::Node* n : members) {
@@ -133,8 +131,8 @@ GraphOut fuse_level(const ir::Graph& g) {
   for (auto& [last, members] : groups) {
     for (const ir::Node* n : members) grouped[n->id] = true;
   }
-  std::vector<bool> is_result(g.size(), false);
-  for (const ir::Value& v : g.results()) is_result[v.node->id] = true;
+  ResultSet graph_results;
+  for (const ir::Value& v : g.results()) graph_results.emplace(v.node->id, v.index);
   Rewrite r(g);
   for (const ir::Node& n : g.nodes()) {
     if (!grouped[n.id]) {
@@ -146,7 +144,7 @@ GraphOut fuse_level(const ir::Graph& g) {
       r.drop(n);
       continue;
     }
-    Body b = make_body(g, is_result, it->second);
+    Body b = make_body(graph_results, it->second);
     std::vector<ir::Value> in;
     ir::Types types;
     for (const ir::Value& v : b.reads) in.push_back(r.translate(v));
