@@ -235,8 +235,9 @@ constexpr OpDef kResizeBilinear = check({
     .shard = "none",
     .expand = [](Expansion& e) { resize_planes(e, "linear"); },
     .cases = "x[2, 2, 3, 4]; size = [5, 2] [1, 7] [3, 4]; half_pixel_centers = False True; bad "
-             "size = [0, 2] | x[1, 2, 3, 4]; size = [5, 2] [1, 9]; align_corners = True; bad "
-             "half_pixel_centers = True; skip zero_size: nothing can be interpolated; skip scalar: "
+             "size = [0, 2] | x[1, 2, 3, 4]; size = [5, 2] [1, 9]; align_corners = True; "
+             "half_pixel_centers = False; bad half_pixel_centers = True; skip zero_size: nothing "
+             "can be interpolated; skip scalar: "
              "dims are resized",
     .primitive = "ResizeBilinear(size, align_corners, half_pixel_centers); "
                  "ResizeBilinearV2(align_corners, half_pixel_centers)",
@@ -253,10 +254,12 @@ constexpr OpDef kResizeNearest = check({
              "data_format: str(NCHW|NHWC) = NCHW"},
     .shard = "none",
     .expand = [](Expansion& e) { resize_planes(e, "nearest"); },
-    .cases = "input_x[2, 2, 3, 4]; size = [5, 2] [1, 7]; half_pixel_centers = False True; "
-             "data_format = NCHW NHWC; bad size = [0, 2] | input_x[1, 2, 3, 4]; size = [5, 2]; "
-             "align_corners = True; skip zero_size: an empty axis cannot be resampled; skip "
-             "scalar: dims are resized",
+    .cases =
+        "input_x[2, 2, 3, 4]; size = [5, 2] [1, 7]; half_pixel_centers = False True; "
+        "data_format = NCHW NHWC; bad size = [0, 2] | input_x[1, 2, 3, 4]; size = [5, 2]; "
+        "align_corners = True; half_pixel_centers = False; skip zero_size: an empty axis cannot "
+        "be resampled; skip "
+        "scalar: dims are resized",
     .primitive = "ResizeNearestNeighbor(size, align_corners)",
 });
 
@@ -284,9 +287,11 @@ constexpr OpDef kResizeBicubic = check({
     .attr = {"size: int[2]", "align_corners: bool = False", "half_pixel_centers: bool = False"},
     .shard = "none",
     .expand = [](Expansion& e) { resize_planes(e, "cubic"); },
-    .cases = "images[2, 2, 3, 4]; size = [5, 2] [1, 7]; half_pixel_centers = False True; bad size "
-             "= [0, 2] | images[1, 2, 3, 4]; size = [5, 2]; align_corners = True; skip zero_size: "
-             "nothing can be interpolated; skip scalar: dims are resized",
+    .cases =
+        "images[2, 2, 3, 4]; size = [5, 2] [1, 7]; half_pixel_centers = False True; bad size "
+        "= [0, 2] | images[1, 2, 3, 4]; size = [5, 2]; align_corners = True; "
+        "half_pixel_centers = False; skip zero_size: nothing can be interpolated; skip scalar: "
+        "dims are resized",
     .primitive = "ResizeBicubic(align_corners, half_pixel_centers)",
 });
 
