@@ -293,26 +293,31 @@ void assign(const Compiled& c, Tensors& out) {
   out.resize(c.results);
 }
 
-nb::list run(const std::shared_ptr<Compiled>& c, nb::handle inputs) {
-  Tensors in;
-  for (nb::handle o : inputs) in.push_back(to_tensor(o.ptr(), "argument"));
-  add_extras(*c, in);
+// Called with the GIL; lets it go while the program runs.
+Tensors execute(Compiled& c, Tensors in) {
+  add_extras(c, in);
   Tensors out;
   if (all_plain(in)) {
-    give_up(*c);
+    give_up(c);
     try {
       nb::gil_scoped_release release;
-      out = plan_of(*c).run(in);
+      out = plan_of(c).run(in);
     } catch (...) {
-      take_back(*c, in);
+      take_back(c, in);
       throw;
     }
   } else {
     nb::gil_scoped_release release;
-    out = runtime::run_graph(*c->graph, in);
+    out = runtime::run_graph(*c.graph, in);
   }
-  assign(*c, out);
-  return to_list(out);
+  assign(c, out);
+  return out;
+}
+
+nb::list run(const std::shared_ptr<Compiled>& c, nb::handle inputs) {
+  Tensors in;
+  for (nb::handle o : inputs) in.push_back(to_tensor(o.ptr(), "argument"));
+  return to_list(execute(*c, std::move(in)));
 }
 
 // The values of parameters at one moment of a trace.
@@ -343,22 +348,8 @@ std::shared_ptr<Compiled> to_compiled(nb::handle o) {
 }
 
 Tensors run_unlocked(Compiled& c, Tensors in) {
-  {
-    nb::gil_scoped_acquire gil;
-    add_extras(c, in);
-    if (all_plain(in)) give_up(c);
-  }
-  Tensors out;
-  try {
-    out = all_plain(in) ? plan_of(c).run(in) : runtime::run_graph(*c.graph, in);
-  } catch (...) {
-    nb::gil_scoped_acquire gil;
-    take_back(c, in);
-    throw;
-  }
   nb::gil_scoped_acquire gil;
-  assign(c, out);
-  return out;
+  return execute(c, std::move(in));
 }
 
 void bind_compiled(nb::module_& m) {

@@ -135,7 +135,7 @@ class Sink {
     run_steps(steps, [&](Tensors* batch) {
       if (done == count) return false;
       if (done > 0) check_signals();
-      if (!rows_->next(batch) && (count < 0 || !rows_->next(batch))) return false;
+      if (!(count < 0 ? rows_->next(batch) : rows_->next_of_any_epoch(batch))) return false;
       ++done;
       return true;
     });

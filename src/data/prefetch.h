@@ -22,6 +22,8 @@ class Prefetch {
   ~Prefetch();
   // As Cursor's. Throws what reading threw, at the row where it happened and from then on.
   bool next(Tensors* row);
+  // The same, going on with the first row of the next epoch where one ends.
+  bool next_of_any_epoch(Tensors* row) { return next(row) || next(row); }
   Position position() const;
 
  private:

@@ -125,7 +125,7 @@ bool Loop::train_call(data::Prefetch& rows, int64_t sink) {
   if (run_.stop) return false;
   int64_t count = sink - run_.position;  // negative: to the end of the data
   auto read = [&](Tensors* row) {
-    return count != 0 && (rows.next(row) || (sink > 0 && rows.next(row)));
+    return count != 0 && (sink > 0 ? rows.next_of_any_epoch(row) : rows.next(row));
   };
   if (!read(&run_.batch)) return true;
   bool first = true;

@@ -17,7 +17,8 @@ from mycel.common.mutable import mutable
 from mycel.common.parameter import Parameter
 from mycel.front import compile_function, here, wrap
 from mycel.front.arguments import flatten_arguments, unknown_lengths
-from mycel.front.guards import Given, Guards, plain_key
+from mycel.front.guards import Guards, plain_key
+from mycel.front.places import Given
 from mycel.ops._transforms import flatten, unflatten
 
 _CACHE_LIMIT = 256  # signatures kept per function; the oldest goes first
@@ -155,25 +156,21 @@ class CompiledFunction:
         forms = self._cache.get(signature, [])
         logged = _mycel.log_enabled("compile")
         reason = reason_outside(forms) if logged else ""
-        inputs = ()
+        inputs, more, constant, found = (), (), False, None
         if forms:
             # A tensor from outside that has changed once may change again: it becomes an input.
-            last = forms[-1]
-            guards = last["guards"]
+            guards, constant = forms[-1]["guards"], forms[-1]["constant"]
             inputs = tuple(guards.inputs.values())
-            more = tuple(p for p in guards.changed() if guards.could_be_input(p))
-            if more and not last.get("constant"):
-                try:
-                    found = self._trace(key, tensors, types, (*inputs, *more))
-                    forms.remove(last)
-                except Exception:  # noqa: BLE001  its value is needed while compiling
-                    found = self._trace(key, tensors, types, inputs)
-                    found["constant"] = True
-            else:
-                found = self._trace(key, tensors, types, inputs)
-                found["constant"] = last.get("constant", False)
-        else:
-            found = self._trace(key, tensors, types, inputs)
+            if not constant:
+                more = tuple(p for p in guards.changed() if guards.could_be_input(p))
+        if more:
+            try:
+                found = self._trace(key, tensors, types, (*inputs, *more))
+                forms.pop()
+            except Exception:  # noqa: BLE001  its value is needed while compiling
+                constant = True
+        found = found or self._trace(key, tensors, types, inputs)
+        found["constant"] = constant
         if logged:
             name = getattr(self.fn, "__qualname__", "main")
             parts = parts_of(self.fn, args, kwargs, self.hash_args)

@@ -12,7 +12,7 @@ from mycel.front import builtin, errors, guards, regions, values
 from mycel.front.arguments import Rows
 from mycel.front.functions import Interpreted, resolve, wrap
 from mycel.front.items import indexed
-from mycel.front.journal import Attribute, Content, Elements
+from mycel.front.places import Attribute, Content, Elements
 from mycel.front.values import Unusable, symbolic
 
 _MUTATORS = frozenset(
@@ -187,9 +187,10 @@ def _guarded(self, owner, name, found, value):
             return value
     elif kind in (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType):
         return value
-    if self.compiling.touched(Attribute(owner, name), owner):
+    place = Attribute(owner, name)
+    if self.compiling.touched(place, owner):
         return value
-    return self.compiling.guards.read(guards.Member(owner, name), value)
+    return self.compiling.guards.read(place, value)
 
 
 def set_attribute(self, owner, name, value):

@@ -10,8 +10,7 @@ from mycel import _mycel
 from mycel._mycel import Tensor
 from mycel.front import calls, errors, patterns, regions, values
 from mycel.front.functions import Interpreted
-from mycel.front.guards import Free, Global
-from mycel.front.journal import Closure, Variable
+from mycel.front.places import Closure, Global, Variable
 from mycel.front.recursion import Unknown
 from mycel.front.source import nested_source
 from mycel.front.state import Scope
@@ -83,9 +82,10 @@ class Expressions:
             value = cell.cell_contents
         except ValueError:
             raise NameError(f"variable '{name}' is read before it is assigned") from None
-        if self.compiling.touched(Closure(cell, name), cell):
+        place = Closure(cell, name)
+        if self.compiling.touched(place, cell):
             return value
-        return self.compiling.guards.read(Free(cell, name), value)
+        return self.compiling.guards.read(place, value)
 
     def unusable(self, name, value):
         """The error of reading a variable without a usable value."""

@@ -4,7 +4,7 @@ it, one round is enough then, and nested loops take time in proportion to their 
 
 from mycel._mycel import Tensor
 from mycel.front import values
-from mycel.front.journal import ParameterValue, Variable
+from mycel.front.places import ParameterValue, Variable
 from mycel.front.values import UNDEFINED
 
 

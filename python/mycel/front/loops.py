@@ -8,7 +8,6 @@ from mycel._mycel import Tensor
 from mycel.common import dtype as mstype
 from mycel.front import calls, hints, regions, values
 from mycel.front.items import SymbolicRange, indexed
-from mycel.front.journal import Variable
 from mycel.front.outcome import (
     NEVER,
     NORMAL,
@@ -19,6 +18,7 @@ from mycel.front.outcome import (
     parts,
     without_continue,
 )
+from mycel.front.places import Variable
 from mycel.front.values import UNDEFINED, Unmergeable
 
 

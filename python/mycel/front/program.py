@@ -7,7 +7,7 @@ from mycel._mycel import Tensor
 from mycel.front import errors, state, values
 from mycel.front.arguments import containers, replace_content
 from mycel.front.functions import wrap
-from mycel.front.journal import Attribute, Content, Elements, ParameterValue
+from mycel.front.places import Attribute, Content, Elements, ParameterValue
 from mycel.ops._transforms import unflatten
 
 

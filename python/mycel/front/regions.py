@@ -6,7 +6,7 @@ from mycel import _mycel
 from mycel._mycel import Tensor
 from mycel.common import dtype as mstype
 from mycel.front import values
-from mycel.front.journal import ParameterValue, Variable
+from mycel.front.places import ParameterValue, Variable
 from mycel.front.values import UNDEFINED, Unmergeable, Unusable, kind
 
 _MAX_ROUNDS = 16  # of finding out what a loop carries

@@ -6,7 +6,8 @@ import threading
 
 from mycel import _mycel
 from mycel.front.guards import Guards
-from mycel.front.journal import Journal, ParameterValue, Variable
+from mycel.front.journal import Journal
+from mycel.front.places import ParameterValue, Variable
 
 _FRAMES = 4000  # of Python while a function is compiled
 

@@ -7,7 +7,6 @@ from mycel import _mycel
 from mycel._mycel import Tensor
 from mycel.front import calls, effects, errors, regions, values
 from mycel.front.expressions import IN_PLACE, make_function
-from mycel.front.journal import Content, Variable
 from mycel.front.outcome import (
     FINISHED_BREAK,
     FINISHED_CONTINUE,
@@ -21,6 +20,7 @@ from mycel.front.outcome import (
     left,
     merge,
 )
+from mycel.front.places import Content, Variable
 from mycel.front.recursion import Unknown
 from mycel.front.values import UNDEFINED
 

@@ -125,7 +125,7 @@ class _Mapping:
         return self.fn, None
 
     def _note_changes(self, journal, before, out):
-        from mycel.front.journal import ParameterValue, Variable
+        from mycel.front.places import ParameterValue, Variable
         from mycel.front.values import contains_symbolic
 
         self.changes = []  # (location, key of its new value)
@@ -150,7 +150,7 @@ class _Mapping:
 
     def _is_of_a_loop(self, location):
         """Whether a location is what a loop inside of the function keeps for itself."""
-        from mycel.front.journal import Variable
+        from mycel.front.places import Variable
 
         if not isinstance(location, Variable) or location.scope is self.compiling.effects:
             return False
@@ -200,7 +200,7 @@ class _Ensemble(_Mapping):
         return self.fn, _mycel.ParameterValues()
 
     def _apply(self, location, key, mapped, places):
-        from mycel.front.journal import ParameterValue
+        from mycel.front.places import ParameterValue
 
         own = [i for i, p in enumerate(self.parameters[0]) if p is getattr(location, "object", 0)]
         if not own or not isinstance(location, ParameterValue):

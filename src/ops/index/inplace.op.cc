@@ -40,6 +40,12 @@ Rows rows_of(const Expansion& e) {
   return {x, index, v};
 }
 
+template <const ir::OpDef& scatter>
+constexpr ir::ExpandRule scatter_rows = [](Expansion& e) {
+  Rows r = rows_of(e);
+  e.result(scatter({r.x, r.index, r.v}));
+};
+
 void expand_in_top_k(Expansion& e) {
   const Shape &s = e.x(0).shape(), &t = e.x(1).shape();
   if (s.rank() != 2 || t.rank() != 1 ||
@@ -62,11 +68,7 @@ constexpr OpDef kInplaceAdd = check({
     .in = {"x: number", "v: number"},
     .attr = {"indices: int[]"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          Rows r = rows_of(e);
-          e.result(kTensorScatterAdd({r.x, r.index, r.v}));
-        },
+    .expand = scatter_rows<kTensorScatterAdd>,
     .cases = "x[4, 3]; v[2, 3]; indices = [0, 2] [1, 1]; bad indices = [0]; bad indices = [0, 4]; "
              "bad indices = [-1, 0] | x[4, 3]; v[3]; indices = 2; skip zero_size: rows belong to "
              "indices; skip scalar: rows are needed",
@@ -79,11 +81,7 @@ constexpr OpDef kInplaceSub = check({
     .in = {"x: number", "v: number"},
     .attr = {"indices: int[]"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          Rows r = rows_of(e);
-          e.result(kTensorScatterSub({r.x, r.index, r.v}));
-        },
+    .expand = scatter_rows<kTensorScatterSub>,
     .cases = "x[4, 3]; v[2, 3]; indices = [0, 2] [1, 1]; bad indices = [0]; bad indices = [0, 4] | "
              "x[4, 3]; v[3]; indices = 2; skip zero_size: rows belong to indices; skip scalar: "
              "rows are needed",
@@ -96,11 +94,7 @@ constexpr OpDef kInplaceUpdate = check({
     .in = {"x: any", "v: any"},
     .attr = {"indices: int[]"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          Rows r = rows_of(e);
-          e.result(kTensorScatterUpdate({r.x, r.index, r.v}));
-        },
+    .expand = scatter_rows<kTensorScatterUpdate>,
     .cases = "x[4, 3]; v[2, 3]; indices = [0, 2]; bad indices = [0]; bad indices = [0, 4] | x[4, "
              "3]; v[3]; indices = 2; skip zero_size: rows belong to indices; skip scalar: rows are "
              "needed",

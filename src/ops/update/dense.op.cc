@@ -25,12 +25,6 @@ Values keras_momentum(const Expansion& e, const Values& x) {
   return {x[0] + (e.attrs.boolean("use_nesterov") ? accum * x[4] - step : accum), accum};
 }
 
-Values rms_prop(const Expansion&, const Values& x) {
-  Value square = x[1] * x[5] + x[4] * x[4] * (1.0 - x[5]);
-  Value moment = x[2] * x[6] + x[3] * x[4] * kRsqrt({square + x[7]});
-  return {x[0] - moment, square, moment};
-}
-
 Values centered_rms_prop(const Expansion&, const Values& x) {
   Value grad = x[4], rho = x[6], mean = x[1] * rho + grad * (1.0 - rho);
   Value square = x[2] * rho + grad * grad * (1.0 - rho);
@@ -44,14 +38,8 @@ Values adamax(const Expansion&, const Values& x) {
   return {x[0] - x[4] / (1.0 - x[3]) * m / (v + x[7]), m, v};
 }
 
-Values adadelta(const Expansion&, const Values& x) {
-  Value rho = x[4], epsilon = x[5], grad = x[6];
-  Value accum = x[1] * rho + grad * grad * (1.0 - rho);
-  Value step = kSqrt({x[2] + epsilon}) * kRsqrt({accum + epsilon}) * grad;
-  return {x[0] - x[3] * step, accum, x[2] * rho + step * step * (1.0 - rho)};
-}
-
-Values signed_step(const Values& x, bool power) {
+template <bool power>
+Values signed_step(const Expansion&, const Values& x) {
   Value beta = x[5], grad = x[6], m = x[1] * beta + grad * (1.0 - beta);
   Value agree = x[4] * kSign({grad}) * kSign({m});
   return {x[0] - x[2] * (power ? kExp({x[3] * agree}) : x[3] + agree) * grad, m};
@@ -71,6 +59,8 @@ Values adam_decay(const Expansion&, const Values& x) {
   return {x[0] - x[3] * (m / (kSqrt({v}) + x[6]) + x[7] * x[0]), m, v};
 }
 
+Values descent(const Expansion&, const Values& x) { return {x[0] - x[1] * x[2]}; }
+
 Values proximal_descent(const Expansion&, const Values& x) {
   Value moved = x[0] - x[1] * x[4], size = kAbs({moved}) - x[1] * x[2];
   return {kSign({moved}) * where(less(size, 0.0), 0.0, size) / (x[1] * x[3] + 1.0)};
@@ -82,9 +72,6 @@ Values dual_averaging(const Expansion&, const Values& x) {
   Value pulled = kSign({sum}) * where(less(size, 0.0), 0.0, size);
   return {-(lr * pulled) / (kSqrt({squares}) + x[6] * steps * lr), sum, squares};
 }
-
-template <UpdateFormula F>
-constexpr ir::ExpandRule updates = [](Expansion& e) { expand_update(e, F); };
 
 #define FACTOR " in (0.1, 0.9); "
 #define LIKE_ALL "skip zero_size: states share a shape; skip scalar: as zero_size"
@@ -212,12 +199,7 @@ constexpr OpDef kAdagrad = check({
     .attr = {"update_slots: bool = True"},
     .out = {"var", "accum"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_update(e, [](const Expansion& s, const Values& x) {
-            return adagrad(s, x[0], x[1], x[2], x[3], 0);
-          });
-        },
+    .expand = updates<adagrad>,
     .cases = "var[2, 3]; accum[2, 3]; grad[2, 3]; accum in (0.5, 2); update_slots = True False; "
              "bad accum[3]; " LIKE_ALL,
     .primitive = "ApplyAdagrad(update_slots)",
@@ -231,12 +213,7 @@ constexpr OpDef kAdagradV2 = check({
     .attr = {"epsilon: float", "update_slots: bool = True"},
     .out = {"var", "accum"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_update(e, [](const Expansion& s, const Values& x) {
-            return adagrad(s, x[0], x[1], x[2], x[3], s.attrs.real("epsilon"));
-          });
-        },
+    .expand = updates<adagrad>,
     .cases = "var[2, 3]; accum[2, 3]; grad[2, 3]; accum in (0.5, 2); epsilon = 0.1; update_slots = "
              "True False; bad accum[3]; " LIKE_ALL,
     .primitive = "ApplyAdagradV2(epsilon, update_slots)",
@@ -271,12 +248,7 @@ constexpr OpDef kFtrl = check({
     .attr = {"use_locking: bool = False"},
     .out = {"var", "accum", "linear"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_update(e, [](const Expansion&, const Values& x) {
-            return ftrl(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]);
-          });
-        },
+    .expand = updates<ftrl>,
     .cases = "var[2, 3]; accum[2, 3]; linear[2, 3]; grad[2, 3]; accum in (0.5, 2); linear in (6, "
              "9); lr" FACTOR "l1 in (0, 0.1); l2" FACTOR
              "lr_power in (-0.6, -0.4); bad accum[3]; " LIKE_ALL,
@@ -326,12 +298,7 @@ constexpr OpDef kProximalAdagrad = check({
     .attr = {"use_locking: bool = False"},
     .out = {"var", "accum"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_update(e, [](const Expansion&, const Values& x) {
-            return proximal_adagrad(x[0], x[1], x[2], x[3], x[4], x[5]);
-          });
-        },
+    .expand = updates<proximal_adagrad>,
     .cases = "var[2, 3]; accum[2, 3]; grad[2, 3]; var in (3, 4); accum in (0.5, 2); lr" FACTOR
              "l1" FACTOR "l2" FACTOR "bad accum[3]; " LIKE_ALL,
     .primitive = "ApplyProximalAdagrad(use_locking)",
@@ -344,11 +311,7 @@ constexpr OpDef kGradientDescent = check({
     .in = {"var: float", "alpha: float[]", "delta: float"},
     .out = {"var"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_update(
-              e, [](const Expansion&, const Values& x) { return Values{x[0] - x[1] * x[2]}; });
-        },
+    .expand = updates<descent>,
     .cases = "var[2, 3]; delta[2, 3]; bad delta[3]; " LIKE_ALL,
     .primitive = "ApplyGradientDescent()",
     .internal = true,
@@ -375,10 +338,7 @@ constexpr OpDef kAddSign = check({
            "beta: float[]", "grad: float"},
     .out = {"var", "m"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_update(e, [](const Expansion&, const Values& x) { return signed_step(x, false); });
-        },
+    .expand = updates<signed_step<false>>,
     .cases = "var[2, 3]; m[2, 3]; grad[2, 3]; m in (3, 4); grad in (1, 2); beta" FACTOR
              "bad m[3]; " LIKE_ALL,
     .primitive = "ApplyAddSign()",
@@ -393,10 +353,7 @@ constexpr OpDef kPowerSign = check({
            "beta: float[]", "grad: float"},
     .out = {"var", "m"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_update(e, [](const Expansion&, const Values& x) { return signed_step(x, true); });
-        },
+    .expand = updates<signed_step<true>>,
     .cases = "var[2, 3]; m[2, 3]; grad[2, 3]; m in (3, 4); grad in (1, 2); beta" FACTOR
              "logbase" FACTOR "bad m[3]; " LIKE_ALL,
     .primitive = "ApplyPowerSign()",

@@ -1,14 +1,10 @@
 // Updates by gradients that have rows for some rows of the Parameters only.
-#include "ops/elementwise/elementwise.h"
 #include "ops/update/update.h"
 
 namespace mycel::ops {
 
 using ir::check;
-using ir::Expansion;
 using ir::OpDef;
-using ir::Value;
-using Values = std::vector<Value>;
 
 #define SPARSE                                                                                 \
   "indices[3]; indices in ints(0, 3); bad grad[3, 2]; bad indices[2]; skip zero_size: states " \
@@ -22,15 +18,7 @@ constexpr OpDef kSparseAdagrad = check({
     .attr = {"lr: float", "update_slots: bool = True", "use_locking: bool = False"},
     .out = {"var", "accum"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_sparse_update(
-              e,
-              [](const Expansion& s, const Values& x) {
-                return adagrad(s, x[0], x[1], number(x[0], s.attrs.real("lr")), x[2], 0);
-              },
-              2);
-        },
+    .expand = updates_rows<adagrad>,
     .cases = "var[4, 3]; accum[4, 3]; grad[3, 3]; accum in (0.5, 2); lr = 0.1; update_slots = True "
              "False; " SPARSE,
     .primitive = "SparseApplyAdagrad(lr, update_slots, use_locking)",
@@ -46,16 +34,7 @@ constexpr OpDef kSparseAdagradV2 = check({
              "update_slots: bool = True"},
     .out = {"var", "accum"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_sparse_update(
-              e,
-              [](const Expansion& s, const Values& x) {
-                return adagrad(s, x[0], x[1], number(x[0], s.attrs.real("lr")), x[2],
-                               s.attrs.real("epsilon"));
-              },
-              2);
-        },
+    .expand = updates_rows<adagrad>,
     .cases =
         "var[4, 3]; accum[4, 3]; grad[3, 3]; accum in (0.5, 2); lr = 0.1; epsilon = 0.1; " SPARSE,
     .primitive = "SparseApplyAdagradV2(lr, epsilon, use_locking, update_slots)",
@@ -70,17 +49,7 @@ constexpr OpDef kSparseFtrl = check({
     .attr = {"lr: float", "l1: float", "l2: float", "lr_power: float", "use_locking: bool = False"},
     .out = {"var", "accum", "linear"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_sparse_update(
-              e,
-              [](const Expansion& s, const Values& x) {
-                return ftrl(x[0], x[1], x[2], x[3], number(x[0], s.attrs.real("lr")),
-                            number(x[0], s.attrs.real("l1")), number(x[0], s.attrs.real("l2")),
-                            number(x[0], s.attrs.real("lr_power")));
-              },
-              3);
-        },
+    .expand = updates_rows<ftrl>,
     .cases = "var[4, 3]; accum[4, 3]; linear[4, 3]; grad[3, 3]; accum in (0.5, 2); linear in (9, "
              "12); lr = 0.5; l1 = 0.1; l2 = 0.2; lr_power = -0.5; " SPARSE,
     .primitive = "SparseApplyFtrl(lr, l1, l2, lr_power, use_locking); FusedSparseFtrl(lr, l1, l2, "
@@ -97,18 +66,7 @@ constexpr OpDef kSparseFtrlV2 = check({
              "use_locking: bool = False"},
     .out = {"var", "accum", "linear"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_sparse_update(
-              e,
-              [](const Expansion& s, const Values& x) {
-                return ftrl(x[0], x[1], x[2], x[3], number(x[0], s.attrs.real("lr")),
-                            number(x[0], s.attrs.real("l1")), number(x[0], s.attrs.real("l2")),
-                            number(x[0], s.attrs.real("lr_power")),
-                            number(x[0], s.attrs.real("l2_shrinkage")));
-              },
-              3);
-        },
+    .expand = updates_rows<ftrl>,
     .cases = "var[4, 3]; accum[4, 3]; linear[4, 3]; grad[3, 3]; accum in (0.5, 2); linear in (9, "
              "12); lr = 0.5; l1 = 0.1; l2 = 0.2; l2_shrinkage = 0.3; lr_power = -0.5; " SPARSE,
     .primitive = "SparseApplyFtrlV2(lr, l1, l2, l2_shrinkage, lr_power, use_locking)",
@@ -123,16 +81,7 @@ constexpr OpDef kSparseProximalAdagrad = check({
     .attr = {"use_locking: bool = False"},
     .out = {"var", "accum"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_sparse_update(
-              e,
-              [](const Expansion& s, const Values& x) {
-                static_cast<void>(s);
-                return proximal_adagrad(x[0], x[1], x[2], x[3], x[4], x[5]);
-              },
-              5);
-        },
+    .expand = updates_rows<proximal_adagrad>,
     .cases = "var[4, 3]; accum[4, 3]; grad[3, 3]; var in (6, 8); accum in (0.5, 2); lr in (0.1, "
              "0.2); l1 in (0.1, 0.5); l2 in (0.1, 0.5); " SPARSE,
     .primitive = "SparseApplyProximalAdagrad(use_locking); FusedSparseProximalAdagrad(use_locking)",
@@ -148,19 +97,7 @@ constexpr OpDef kSparseRmsProp = check({
     .attr = {"rho: float", "momentum: float", "epsilon: float", "use_locking: bool = False"},
     .out = {"var", "ms", "mom"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_sparse_update(
-              e,
-              [](const Expansion& s, const Values& x) {
-                double rho = s.attrs.real("rho");
-                Value square = x[1] * rho + x[4] * x[4] * (1 - rho);
-                Value moment = x[2] * s.attrs.real("momentum") +
-                               x[3] * x[4] * kRsqrt({square + s.attrs.real("epsilon")});
-                return Values{x[0] - moment, square, moment};
-              },
-              4);
-        },
+    .expand = updates_rows<rms_prop>,
     .cases = "var[4, 3]; ms[4, 3]; mom[4, 3]; grad[3, 3]; ms in (0.5, 2); rho = 0.3; momentum = "
              "0.9; epsilon = 0.1; " SPARSE,
     .primitive = "SparseApplyRMSProp(rho, momentum, epsilon, use_locking)",
@@ -176,18 +113,7 @@ constexpr OpDef kSparseAdadelta = check({
     .attr = {"epsilon: float", "use_locking: bool = False"},
     .out = {"var", "accum", "accum_update"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_sparse_update(
-              e,
-              [](const Expansion& s, const Values& x) {
-                double epsilon = s.attrs.real("epsilon");
-                Value rho = x[4], g = x[5], accum = x[1] * rho + g * g * (1.0 - rho);
-                Value step = kSqrt({x[2] + epsilon}) * kRsqrt({accum + epsilon}) * g;
-                return Values{x[0] - x[3] * step, accum, x[2] * rho + step * step * (1.0 - rho)};
-              },
-              5);
-        },
+    .expand = updates_rows<adadelta>,
     .cases = "var[4, 3]; accum[4, 3]; accum_update[4, 3]; grad[3, 3]; accum in (0.5, 2); "
              "accum_update in (0.5, 2); rho in (0.1, 0.9); epsilon = 0.1; " SPARSE,
     .primitive = "SparseApplyAdadelta(epsilon, use_locking)",
@@ -204,11 +130,7 @@ constexpr OpDef kLazyAdam = check({
     .attr = {"use_locking: bool = False", "use_nesterov: bool = False"},
     .out = {"var", "m", "v"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_sparse_update(
-              e, [](const Expansion& s, const Values& x) { return adam(s, x); }, 9);
-        },
+    .expand = updates_rows<adam>,
     .cases = "var[4, 3]; m[4, 3]; v[4, 3]; grad[3, 3]; v in (0.5, 2); beta1_power in (0.1, 0.9); "
              "beta2_power in (0.1, 0.9); beta1 in (0.1, 0.9); beta2 in (0.1, 0.9); epsilon in "
              "(0.1, 0.9); use_nesterov = False True; " SPARSE,
@@ -226,11 +148,7 @@ constexpr OpDef kSparseAdam = check({
     .attr = {"use_locking: bool = False", "use_nesterov: bool = False"},
     .out = {"var", "m", "v"},
     .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          expand_spread_update(
-              e, [](const Expansion& s, const Values& x) { return adam(s, x); }, 9);
-        },
+    .expand = updates_spread<adam>,
     .cases = "var[4, 3]; m[4, 3]; v[4, 3]; grad[3, 3]; v in (0.5, 2); beta1_power in (0.1, 0.9); "
              "beta2_power in (0.1, 0.9); beta1 in (0.1, 0.9); beta2 in (0.1, 0.9); epsilon in "
              "(0.1, 0.9); use_nesterov = False True; " SPARSE,

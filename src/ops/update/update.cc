@@ -32,14 +32,14 @@ std::vector<Value> stored(const Expansion& e, Values fresh) {
   return fresh;
 }
 
-// Operands have the shape of the first, or are numbers.
-Values checked(const Expansion& e, int count, int grad, int indices) {
+// The first `count` operands: of the shape of the first, or numbers. `rows` has any number of rows.
+Values checked(const Expansion& e, int count, int rows = -1) {
   const Shape& s = e.x(0).shape();
   Values x;
   for (int i = 0; i < count; ++i) {
     Value v = e.x(i);
-    bool fits = v.rank() == 0 || may_agree(v.shape(), s, i == grad && indices >= 0 ? 1 : 0);
-    if ((i == 0 || i == grad) && v.rank() != s.rank()) fits = false;
+    bool fits = v.rank() == 0 || may_agree(v.shape(), s, i == rows ? 1 : 0);
+    if ((i == 0 || i == rows) && v.rank() != s.rank()) fits = false;
     if (!fits) {
       value_error("{}: '{}' must fit '{}' of {}, got {}", e.op.name, e.op.inputs[i].name,
                   e.op.inputs[0].name, e.x(0).type().str(), v.type().str());
@@ -52,39 +52,40 @@ Values checked(const Expansion& e, int count, int grad, int indices) {
 }  // namespace
 
 void expand_update(Expansion& e, UpdateFormula formula) {
-  e.results = stored(e, formula(e, checked(e, e.inputs(), -1, -1)));
+  e.results = stored(e, formula(e, checked(e, e.inputs())));
 }
 
 namespace {
 
 struct Sparse {
   Values x;  // grad spread over all rows, 0 elsewhere
+  int grad;
   Value indices;
 };
 
-Sparse spread(const Expansion& e, int grad) {
-  int last = e.inputs() - 1;
+Sparse spread(const Expansion& e) {
+  int last = e.inputs() - 1, grad = last - 1;
   Value indices = e.x(last);
   if (e.x(0).rank() == 0)
     value_error("{}: '{}' needs a dim of rows", e.op.name, e.op.inputs[0].name);
-  Values x = checked(e, last, grad, last);
+  Values x = checked(e, last, grad);
   int64_t k = x[grad].shape()[0], n = indices.rank() == 1 ? indices.shape()[0] : -2;
   if (n == -2 || (k != n && k != kUnknownDim && n != kUnknownDim)) {
     value_error("{}: 'indices' must name the row of each row of {}, got {}", e.op.name,
                 e.x(grad).type().str(), indices.type().str());
   }
   x[grad] = kAxisScatterAdd({kZerosLike({x[0]}), indices, x[grad]}, {0});
-  return {x, indices};
+  return {x, grad, indices};
 }
 
 }  // namespace
 
-void expand_sparse_update(Expansion& e, UpdateFormula formula, int grad) {
+void expand_sparse_update(Expansion& e, UpdateFormula formula) {
   size_t states = e.op.outputs.size();
-  Sparse s = spread(e, grad);
+  Sparse s = spread(e);
   // Rows named twice: each occurrence sees the sum, and writes the same.
   Values rows = s.x;
-  rows[grad] = kGather({s.x[grad], s.indices}, {0});
+  rows[s.grad] = kGather({s.x[s.grad], s.indices}, {0});
   for (size_t i = 0; i < states; ++i) rows[i] = kGather({s.x[i], s.indices}, {0});
   Values fresh = formula(e, rows);
   Value tuples = kExpandDims({s.indices}, {-1});
@@ -94,31 +95,52 @@ void expand_sparse_update(Expansion& e, UpdateFormula formula, int grad) {
   e.results = stored(e, all);
 }
 
-void expand_spread_update(Expansion& e, UpdateFormula formula, int grad) {
-  e.results = stored(e, formula(e, spread(e, grad).x));
+void expand_spread_update(Expansion& e, UpdateFormula formula) {
+  e.results = stored(e, formula(e, spread(e).x));
 }
 
-Values adagrad(const Expansion& e, Value var, Value accum, Value lr, Value grad, double epsilon) {
-  if (e.attrs.boolean("update_slots")) accum = accum + grad * grad;
+Value factor(const Expansion& e, const Values& x, std::string_view name) {
+  for (size_t i = 0; i < x.size(); ++i)
+    if (e.op.inputs[i].name == name) return x[i];
+  return e.op.attr_index(name) >= 0 ? number(x[0], e.attrs.real(name)) : Value();
+}
+
+Values adagrad(const Expansion& e, const Values& x) {
+  Value grad = factor(e, x, "grad"), lr = factor(e, x, "lr"), epsilon = factor(e, x, "epsilon");
+  Value accum = e.attrs.boolean("update_slots") ? x[1] + grad * grad : x[1];
   Value root = kSqrt({accum});
-  return {var - lr * grad / (epsilon > 0 ? root + epsilon : root), accum};
+  return {x[0] - lr * grad / (epsilon ? root + epsilon : root), accum};
 }
 
-Values ftrl(Value var, Value accum, Value linear, Value grad, Value lr, Value l1, Value l2,
-            Value lr_power, Value shrinkage) {
-  Value now = accum + grad * grad, power = -lr_power;
-  Value fresh = kPow({now, power}), before = kPow({accum, power});
-  Value g = shrinkage ? grad + shrinkage * var * 2.0 : grad;
-  linear = linear + g - (fresh - before) / lr * var;
+Values ftrl(const Expansion& e, const Values& x) {
+  Value lr = factor(e, x, "lr"), l1 = factor(e, x, "l1"), l2 = factor(e, x, "l2");
+  Value power = -factor(e, x, "lr_power"), shrinkage = factor(e, x, "l2_shrinkage");
+  Value now = x[1] + x[3] * x[3], fresh = kPow({now, power}), before = kPow({x[1], power});
+  Value grad = shrinkage ? x[3] + shrinkage * x[0] * 2.0 : x[3];
+  Value linear = x[2] + grad - (fresh - before) / lr * x[0];
   Value pulled = (kSign({linear}) * l1 - linear) / (fresh / lr + l2 * 2.0);
   return {where(kGreater({kAbs({linear}), l1}), pulled, 0.0), now, linear};
 }
 
-Values proximal_adagrad(Value var, Value accum, Value lr, Value l1, Value l2, Value grad) {
-  accum = accum + grad * grad;
-  Value rate = lr * kRsqrt({accum}), moved = var - rate * grad;
-  Value size = kAbs({moved}) - rate * l1;
-  return {kSign({moved}) * where(less(size, 0.0), 0.0, size) / (rate * l2 + 1.0), accum};
+Values proximal_adagrad(const Expansion&, const Values& x) {
+  Value grad = x[5], accum = x[1] + grad * grad;
+  Value rate = x[2] * kRsqrt({accum}), moved = x[0] - rate * grad;
+  Value size = kAbs({moved}) - rate * x[3];
+  return {kSign({moved}) * where(less(size, 0.0), 0.0, size) / (rate * x[4] + 1.0), accum};
+}
+
+Values rms_prop(const Expansion& e, const Values& x) {
+  Value rho = factor(e, x, "rho"), momentum = factor(e, x, "momentum"), grad = x[4];
+  Value square = x[1] * rho + grad * grad * (1.0 - rho);
+  Value moment = x[2] * momentum + x[3] * grad * kRsqrt({square + factor(e, x, "epsilon")});
+  return {x[0] - moment, square, moment};
+}
+
+Values adadelta(const Expansion& e, const Values& x) {
+  Value rho = x[4], epsilon = factor(e, x, "epsilon"), grad = factor(e, x, "grad");
+  Value accum = x[1] * rho + grad * grad * (1.0 - rho);
+  Value step = kSqrt({x[2] + epsilon}) * kRsqrt({accum + epsilon}) * grad;
+  return {x[0] - x[3] * step, accum, x[2] * rho + step * step * (1.0 - rho)};
 }
 
 Values adam(const Expansion& e, const Values& x) {

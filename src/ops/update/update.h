@@ -3,6 +3,7 @@
 // called with. The sparse forms do the same to the rows that indices name.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "ir/expansion.h"
@@ -13,24 +14,34 @@ namespace mycel::ops {
 using UpdateFormula = std::vector<ir::Value> (*)(const ir::Expansion& e,
                                                  const std::vector<ir::Value>& x);
 
-// Operands from `states` on are the other operands; those of no dims meet all elements.
-void expand_update(ir::Expansion& e, UpdateFormula formula);
-// The same for the rows `indices`, the last operand; the operand before it (or `grad`) has a row
-// for each. Rows named several times get the sum of their gradients.
-void expand_sparse_update(ir::Expansion& e, UpdateFormula formula, int grad);
+// What a formula calls `name`: that operand, else that attribute, else nothing. Published classes
+// take the same factor now as the one, now as the other.
+ir::Value factor(const ir::Expansion& e, const std::vector<ir::Value>& x, std::string_view name);
 
-// The same for all rows, with gradients of 0 where no index points.
-void expand_spread_update(ir::Expansion& e, UpdateFormula formula, int grad);
-
-std::vector<ir::Value> adagrad(const ir::Expansion& e, ir::Value var, ir::Value accum, ir::Value lr,
-                               ir::Value grad, double epsilon);
-std::vector<ir::Value> ftrl(ir::Value var, ir::Value accum, ir::Value linear, ir::Value grad,
-                            ir::Value lr, ir::Value l1, ir::Value l2, ir::Value lr_power,
-                            ir::Value shrinkage = {});
-std::vector<ir::Value> proximal_adagrad(ir::Value var, ir::Value accum, ir::Value lr, ir::Value l1,
-                                        ir::Value l2, ir::Value grad);
-// x: var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad.
+// Formulas that both whole and sparse updates have.
+std::vector<ir::Value> adagrad(const ir::Expansion& e, const std::vector<ir::Value>& x);
+std::vector<ir::Value> ftrl(const ir::Expansion& e, const std::vector<ir::Value>& x);
+std::vector<ir::Value> proximal_adagrad(const ir::Expansion& e, const std::vector<ir::Value>& x);
+std::vector<ir::Value> rms_prop(const ir::Expansion& e, const std::vector<ir::Value>& x);
+std::vector<ir::Value> adadelta(const ir::Expansion& e, const std::vector<ir::Value>& x);
 std::vector<ir::Value> adam(const ir::Expansion& e, const std::vector<ir::Value>& x);
+
+void expand_update(ir::Expansion& e, UpdateFormula formula);
+void expand_sparse_update(ir::Expansion& e, UpdateFormula formula);
+void expand_spread_update(ir::Expansion& e, UpdateFormula formula);
+
+// The expansions of records. Operands have the shape of the first or are numbers.
+template <UpdateFormula F>
+constexpr ir::ExpandRule updates = [](ir::Expansion& e) { expand_update(e, F); };
+
+// The rows `indices`, the last operand; the operand before it, the gradient, has a row for each.
+// Rows named several times get the sum of their gradients.
+template <UpdateFormula F>
+constexpr ir::ExpandRule updates_rows = [](ir::Expansion& e) { expand_sparse_update(e, F); };
+
+// All rows, with gradients of 0 where no index points.
+template <UpdateFormula F>
+constexpr ir::ExpandRule updates_spread = [](ir::Expansion& e) { expand_spread_update(e, F); };
 
 void register_dense_updates();
 void register_sparse_updates();
