@@ -234,7 +234,7 @@ ir::FunctionPtr NodeAdjoint::function_gradient(const ir::FunctionPtr& f,
 ir::FunctionPtr gradient_of(const ir::FunctionPtr& f, const std::vector<int>& wrt) {
   std::string key = fmt::format("gradient {}", fmt::join(wrt, " "));
   std::lock_guard lock(f->mutex);
-  if (auto it = f->derived.find(key); it != f->derived.end()) return it->second;
+  if (auto it = f->derived.find(key); it != f->derived.end()) return it->second.lock();
   ir::Types params = f->params, results;
   for (const Type& t : f->results) {
     if (differentiable(t)) params.push_back(t);
@@ -245,10 +245,10 @@ ir::FunctionPtr gradient_of(const ir::FunctionPtr& f, const std::vector<int>& wr
                     fmt::format("call: @{} is differentiated while its body is not known", f->name),
                     "Take the gradient outside of the function.");
   }
-  auto made = ir::make_function(f->name + "_gradient", std::move(params), std::move(results));
+  auto made = ir::make_function(f->name + "_gradient", std::move(params), std::move(results), f);
   f->derived[key] = made;  // before the body is made: it will ask for itself
   try {
-    made->body = gradients_only(*f->body, wrt);
+    ir::set_body(made, gradients_only(*f->body, wrt));
   } catch (...) {
     f->derived.erase(key);
     throw;

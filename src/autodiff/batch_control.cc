@@ -320,7 +320,7 @@ ir::FunctionPtr Batcher::derived(const ir::FunctionPtr& f, const Flags& in) cons
   bool masked = static_cast<bool>(mask_);
   std::string key = fmt::format("vmap {} {}{}", size_, fmt::join(in, " "), masked ? " masked" : "");
   std::lock_guard lock(f->mutex);
-  if (auto it = f->derived.find(key); it != f->derived.end()) return it->second;
+  if (auto it = f->derived.find(key); it != f->derived.end()) return it->second.lock();
   if (!f->body) {
     throw UserError(ErrorKind::kRuntime,
                     fmt::format("call: @{} is mapped while its body is not known", f->name),
@@ -332,7 +332,7 @@ ir::FunctionPtr Batcher::derived(const ir::FunctionPtr& f, const Flags& in) cons
   }
   if (masked) params.emplace_back(DType::kBool, Shape{size_});
   for (const Type& t : f->results) results.push_back(batched_type(t, size_));
-  auto made = ir::make_function(f->name + "_batch", std::move(params), std::move(results));
+  auto made = ir::make_function(f->name + "_batch", std::move(params), std::move(results), f);
   f->derived[key] = made;
   try {
     Region r = open(*f->body, in, masked);
@@ -343,7 +343,7 @@ ir::FunctionPtr Batcher::derived(const ir::FunctionPtr& f, const Flags& in) cons
       values.push_back(b.spread(items[j], f->results[j]));
     }
     r.graph->set_results(std::move(values));
-    made->body = r.graph;
+    ir::set_body(made, r.graph);
   } catch (...) {
     f->derived.erase(key);
     throw;

@@ -247,7 +247,7 @@ class Forward {
                                  const std::vector<bool>& out) {
     std::string name = fmt::format("jvp {}", fmt::join(in, " "));
     std::lock_guard lock(f->mutex);
-    if (auto it = f->derived.find(name); it != f->derived.end()) return it->second;
+    if (auto it = f->derived.find(name); it != f->derived.end()) return it->second.lock();
     if (!f->body) {
       throw UserError(
           ErrorKind::kRuntime,
@@ -261,10 +261,10 @@ class Forward {
     for (size_t j = 0; j < out.size(); ++j) {
       if (out[j]) results.push_back(f->results[j]);
     }
-    auto made = ir::make_function(f->name + "_jvp", std::move(params), std::move(results));
+    auto made = ir::make_function(f->name + "_jvp", std::move(params), std::move(results), f);
     f->derived[name] = made;
     try {
-      made->body = region(*f->body, in, out);
+      ir::set_body(made, region(*f->body, in, out));
     } catch (...) {
       f->derived.erase(name);
       throw;

@@ -426,7 +426,7 @@ class Taylor {
   ir::FunctionPtr derived(const ir::FunctionPtr& f, const Flags& in, const Flags& out) const {
     std::string name = fmt::format("jet {} {}", order_, fmt::join(in, " "));
     std::lock_guard lock(f->mutex);
-    if (auto it = f->derived.find(name); it != f->derived.end()) return it->second;
+    if (auto it = f->derived.find(name); it != f->derived.end()) return it->second.lock();
     if (!f->body) {
       throw UserError(
           ErrorKind::kRuntime,
@@ -440,10 +440,10 @@ class Taylor {
     for (size_t j = 0; j < out.size(); ++j) {
       for (int k = 1; out[j] && k <= order_; ++k) results.push_back(f->results[j]);
     }
-    auto made = ir::make_function(f->name + "_jet", std::move(params), std::move(results));
+    auto made = ir::make_function(f->name + "_jet", std::move(params), std::move(results), f);
     f->derived[name] = made;
     try {
-      made->body = region(*f->body, in, out);
+      ir::set_body(made, region(*f->body, in, out));
     } catch (...) {
       f->derived.erase(name);
       throw;

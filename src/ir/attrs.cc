@@ -41,15 +41,23 @@ double Attr::real() const {
   return std::get<double>(v_);
 }
 
+FunctionPtr Attr::function() const {
+  if (owns()) return std::get<FunctionPtr>(v_);
+  FunctionPtr f = std::get<std::weak_ptr<Function>>(v_).lock();
+  MYCEL_CHECK(f, "a function is used after those that kept it alive");
+  return f;
+}
+
 bool Attr::operator==(const Attr& o) const {
+  if (is<FunctionPtr>() && o.is<FunctionPtr>()) return function() == o.function();
   if (v_.index() != o.v_.index()) return false;
   if (is<Tensor>()) return tensor().same(o.tensor());
   if (is<double>()) return std::memcmp(&std::get<double>(v_), &std::get<double>(o.v_), 8) == 0;
   return std::visit(
       [&](const auto& a) {
         using T = std::decay_t<decltype(a)>;
-        if constexpr (std::is_same_v<T, Tensor>) {
-          return false;
+        if constexpr (std::is_same_v<T, Tensor> || std::is_same_v<T, std::weak_ptr<Function>>) {
+          return false;  // compared above
         } else {
           return a == std::get<T>(o.v_);
         }
@@ -58,6 +66,7 @@ bool Attr::operator==(const Attr& o) const {
 }
 
 size_t Attr::hash() const {
+  if (is<FunctionPtr>()) return std::hash<const void*>()(function().get());
   size_t h = v_.index();
   if (is<bool>()) mix(h, boolean());
   if (is<int64_t>()) mix(h, static_cast<size_t>(integer()));
@@ -73,7 +82,6 @@ size_t Attr::hash() const {
   if (is<GraphPtr>()) mix(h, std::hash<const void*>()(graph().get()));
   if (is<Tensor>()) mix(h, std::hash<const void*>()(tensor().impl().get()));
   if (is<CallbackPtr>()) mix(h, std::hash<const void*>()(callback().get()));
-  if (is<FunctionPtr>()) mix(h, std::hash<const void*>()(function().get()));
   return h;
 }
 
@@ -96,9 +104,18 @@ std::string Attr::str() const {
 }
 
 size_t Attrs::hash() const {
-  size_t h = v_.size();
-  for (const Attr& a : v_) mix(h, a.hash());
+  size_t h = size();
+  for (size_t i = 0; i < size(); ++i) mix(h, (*this)[i].hash());
   return h;
+}
+
+std::vector<Attr>& Attrs::own() {
+  if (!list_) {
+    list_ = make_ref<List>(std::vector<Attr>());
+  } else if (!list_->unique()) {
+    list_ = make_ref<List>(list_->v);
+  }
+  return list_->v;
 }
 
 }  // namespace mycel::ir

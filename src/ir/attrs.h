@@ -8,9 +8,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/ref.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 #include "tensor/tensor.h"
@@ -47,12 +50,22 @@ class Attr {
   Attr(Tensor t) : v_(std::move(t)) {}                    // NOLINT
   Attr(CallbackPtr c) : v_(std::move(c)) {}               // NOLINT
   Attr(FunctionPtr f) : v_(std::move(f)) {}               // NOLINT
+  // A function that this reference does not keep alive: its family does (ir/function.h).
+  static Attr unowned(const FunctionPtr& f) {
+    Attr a;
+    a.v_ = std::weak_ptr<Function>(f);
+    return a;
+  }
 
   bool none() const { return v_.index() == 0; }
   template <typename T>
   bool is() const {
+    if constexpr (std::is_same_v<T, FunctionPtr>) {
+      if (!owns()) return true;
+    }
     return std::holds_alternative<T>(v_);
   }
+  bool owns() const { return !std::holds_alternative<std::weak_ptr<Function>>(v_); }
   bool boolean() const { return std::get<bool>(v_); }
   int64_t integer() const { return std::get<int64_t>(v_); }
   double real() const;  // also of an integer
@@ -63,7 +76,7 @@ class Attr {
   const GraphPtr& graph() const { return std::get<GraphPtr>(v_); }
   const Tensor& tensor() const { return std::get<Tensor>(v_); }
   const CallbackPtr& callback() const { return std::get<CallbackPtr>(v_); }
-  const FunctionPtr& function() const { return std::get<FunctionPtr>(v_); }
+  FunctionPtr function() const;  // MYCEL_CHECK: an unowned one is alive
 
   bool operator==(const Attr& o) const;  // tensors, graphs and functions by identity
   size_t hash() const;
@@ -71,26 +84,38 @@ class Attr {
 
  private:
   std::variant<std::monostate, bool, int64_t, double, std::string, Ints, Floats, DType, GraphPtr,
-               Tensor, CallbackPtr, FunctionPtr>
+               Tensor, CallbackPtr, FunctionPtr, std::weak_ptr<Function>>
       v_;
 };
 
+// Copies share one list until they are changed: passes copy every node of a graph many times.
 class Attrs {
  public:
   Attrs() = default;
-  Attrs(std::initializer_list<Attr> v) : v_(v) {}
-  explicit Attrs(std::vector<Attr> v) : v_(std::move(v)) {}
+  Attrs(std::initializer_list<Attr> v) {
+    if (v.size()) list_ = make_ref<List>(std::vector<Attr>(v));
+  }
+  explicit Attrs(std::vector<Attr> v) {
+    if (!v.empty()) list_ = make_ref<List>(std::move(v));
+  }
 
-  size_t size() const { return v_.size(); }
-  bool empty() const { return v_.empty(); }
-  const Attr& operator[](size_t i) const { return v_[i]; }
-  void set(size_t i, Attr a) { v_[i] = std::move(a); }
-  void push_back(Attr a) { v_.push_back(std::move(a)); }
-  bool operator==(const Attrs& o) const = default;
+  size_t size() const { return list_ ? list_->v.size() : 0; }
+  bool empty() const { return size() == 0; }
+  const Attr& operator[](size_t i) const { return list_->v[i]; }
+  void set(size_t i, Attr a) { own()[i] = std::move(a); }
+  void push_back(Attr a) { own().push_back(std::move(a)); }
+  bool operator==(const Attrs& o) const {
+    return list_ == o.list_ || (list_ && o.list_ && list_->v == o.list_->v);
+  }
   size_t hash() const;
 
  private:
-  std::vector<Attr> v_;
+  struct List : RefCounted {
+    explicit List(std::vector<Attr> from) : v(std::move(from)) {}
+    std::vector<Attr> v;
+  };
+  std::vector<Attr>& own();
+  Ref<List> list_;  // null: none
 };
 
 }  // namespace mycel::ir

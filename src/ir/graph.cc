@@ -1,5 +1,7 @@
 #include "ir/graph.h"
 
+#include <algorithm>
+#include <deque>
 #include <mutex>
 #include <unordered_map>
 
@@ -43,8 +45,15 @@ const std::string& loc_text(Loc loc) {
   return l.texts[loc];
 }
 
+Node& NodeList::add() {
+  constexpr size_t kSmallest = 4, kLargest = 512;
+  if (blocks_.empty() || blocks_.back().size() == blocks_.back().capacity())
+    blocks_.emplace_back().reserve(std::clamp(order_.size(), kSmallest, kLargest));
+  return *order_.emplace_back(&blocks_.back().emplace_back());
+}
+
 Value Graph::add_param(const Type& type, std::string name) {
-  Node& n = nodes_.emplace_back();
+  Node& n = nodes_.add();
   n.graph = this;
   n.types = {type};
   n.id = static_cast<uint32_t>(nodes_.size() - 1);
@@ -53,7 +62,7 @@ Value Graph::add_param(const Type& type, std::string name) {
   return n.out();
 }
 
-Node* Graph::add(const Op& op, std::vector<Value> inputs, Attrs attrs, Loc loc) {
+Node* Graph::add(const Op& op, ValueList inputs, Attrs attrs, Loc loc) {
   Attrs full = op.complete(std::move(attrs));
   for (const Value& v : inputs) {
     MYCEL_CHECK(!v || &v.graph() == this, "an operand of {} belongs to another graph", op.name);
@@ -79,8 +88,8 @@ Node* Graph::add(const Op& op, std::vector<Value> inputs, Attrs attrs, Loc loc) 
   return add_typed(op, std::move(inputs), std::move(full), std::move(types), loc);
 }
 
-Node* Graph::add_typed(const Op& op, std::vector<Value> inputs, Attrs attrs, Types types, Loc loc) {
-  Node& n = nodes_.emplace_back();
+Node* Graph::add_typed(const Op& op, ValueList inputs, Attrs attrs, Types types, Loc loc) {
+  Node& n = nodes_.add();
   n.graph = this;
   n.op = &op;
   n.inputs = std::move(inputs);
@@ -120,7 +129,7 @@ std::vector<Value> inline_graph(const Graph& g, Graph& into, std::span<const Val
       map[n.id] = param_values[n.id].node;
       continue;
     }
-    std::vector<Value> inputs;
+    ValueList inputs;
     inputs.reserve(n.inputs.size());
     for (const Value& v : n.inputs) inputs.push_back(translate(v));
     map[n.id] = into.add_typed(*n.op, std::move(inputs), n.attrs, n.types, n.loc);

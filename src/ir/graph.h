@@ -4,12 +4,12 @@
 // make new ones.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/small_vector.h"
 #include "ir/attrs.h"
 #include "ir/op.h"
 #include "ir/type.h"
@@ -32,6 +32,8 @@ struct Value {
   Graph& graph() const;
 };
 
+using ValueList = SmallVector<Value, 3>;  // the operands of most nodes
+
 // Where in the user's program a node comes from: an interned "file:line in function"; 0 is unknown.
 using Loc = uint32_t;
 Loc intern_loc(const std::string& text);
@@ -39,8 +41,8 @@ const std::string& loc_text(Loc loc);
 
 struct Node {
   Graph* graph = nullptr;
-  const Op* op = nullptr;     // null for a parameter
-  std::vector<Value> inputs;  // an absent optional input is an empty Value
+  const Op* op = nullptr;  // null for a parameter
+  ValueList inputs;        // an absent optional input is an empty Value
   Attrs attrs;
   Types types;
   Loc loc = 0;
@@ -50,6 +52,50 @@ struct Node {
   bool is_param() const { return op == nullptr; }
   Value out(uint32_t i = 0) { return {this, i}; }
   AttrsView view() const { return {*op, attrs}; }
+};
+
+// Nodes in order. They lie in blocks and never move; the blocks of a large graph are large.
+class NodeList {
+ public:
+  template <typename N>
+  class Iterator {
+   public:
+    using value_type = N;
+    using difference_type = std::ptrdiff_t;
+    Iterator() = default;
+    explicit Iterator(Node* const* at) : at_(at) {}
+    N& operator*() const { return **at_; }
+    N* operator->() const { return *at_; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) { return Iterator(at_++); }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    Node* const* at_ = nullptr;
+  };
+
+  NodeList() = default;
+  NodeList(const NodeList&) = delete;
+  NodeList& operator=(const NodeList&) = delete;
+
+  size_t size() const { return order_.size(); }
+  bool empty() const { return order_.empty(); }
+  Node& operator[](size_t i) { return *order_[i]; }
+  const Node& operator[](size_t i) const { return *order_[i]; }
+  Node& back() { return *order_.back(); }
+  const Node& back() const { return *order_.back(); }
+  Iterator<Node> begin() { return Iterator<Node>(order_.data()); }
+  Iterator<Node> end() { return Iterator<Node>(order_.data() + order_.size()); }
+  Iterator<const Node> begin() const { return Iterator<const Node>(order_.data()); }
+  Iterator<const Node> end() const { return Iterator<const Node>(order_.data() + order_.size()); }
+  Node& add();
+
+ private:
+  std::vector<std::vector<Node>> blocks_;  // each filled up to its capacity
+  std::vector<Node*> order_;
 };
 
 class Graph {
@@ -63,9 +109,9 @@ class Graph {
   Value add_param(const Type& type, std::string name = {});
   // Completes attributes, promotes dtypes (inserting casts), infers types. UserError from the type
   // rule.
-  Node* add(const Op& op, std::vector<Value> inputs, Attrs attrs = {}, Loc loc = 0);
+  Node* add(const Op& op, ValueList inputs, Attrs attrs = {}, Loc loc = 0);
   // The same with types already known: for transforms that copy nodes.
-  Node* add_typed(const Op& op, std::vector<Value> inputs, Attrs attrs, Types types, Loc loc);
+  Node* add_typed(const Op& op, ValueList inputs, Attrs attrs, Types types, Loc loc);
   Value constant(const Tensor& t);
   // A 0-d constant of a number, in `dtype`.
   Value scalar(DType dtype, double value);
@@ -74,8 +120,8 @@ class Graph {
   std::span<const Value> params() const { return params_; }
   std::span<const Value> results() const { return results_; }
   // All nodes, parameters included, in order.
-  const std::deque<Node>& nodes() const { return nodes_; }
-  std::deque<Node>& nodes() { return nodes_; }
+  const NodeList& nodes() const { return nodes_; }
+  NodeList& nodes() { return nodes_; }
   size_t size() const { return nodes_.size(); }
 
   // Readable text; parse(str()) gives an equal graph (ir/text.h).
@@ -83,7 +129,7 @@ class Graph {
 
  private:
   std::string name_;
-  std::deque<Node> nodes_;  // stable addresses
+  NodeList nodes_;
   std::vector<Value> params_;
   std::vector<Value> results_;
 };

@@ -146,12 +146,13 @@ class Decoder {
     if (!f_.functions()) return;
     for (const file::Function* f : *f_.functions()) {
       functions_.push_back(make_function(text(f->name()), types(f->params(), "params"),
-                                         types(f->results(), "results")));
+                                         types(f->results(), "results"),
+                                         functions_.empty() ? nullptr : functions_[0]));
     }
     for (size_t i = 0; i < functions_.size(); ++i) {
       const file::Function& f = *(*f_.functions())[static_cast<fb::uoffset_t>(i)];
       if (!f.body()) damaged("'body' is missing");
-      functions_[i]->body = graph(*f.body(), 0);
+      set_body(functions_[i], graph(*f.body(), 0));
     }
   }
 

@@ -278,7 +278,8 @@ class Parser {
       if (!take(",")) break;
     }
     need("=");
-    return make_function(name, std::move(params), std::move(results));
+    return make_function(name, std::move(params), std::move(results),
+                         functions_.empty() ? nullptr : functions_.begin()->second);
   }
   void define_function() {
     FunctionPtr f = functions_.at(signature()->name);
@@ -291,7 +292,7 @@ class Parser {
       fits = g->results()[i].type() == f->results[i];
     }
     if (!fits) bad("a body of the types that @" + f->name + " declares");
-    f->body = std::move(g);
+    set_body(f, std::move(g));
   }
 
   std::shared_ptr<Graph> graph(int depth) {

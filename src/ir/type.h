@@ -3,8 +3,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "base/small_vector.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 #include "tensor/tensor.h"
@@ -25,7 +25,7 @@ struct Type {
   std::string str() const;  // "float32[2, ?]", "stack<float32[3]>"
 };
 
-using Types = std::vector<Type>;
+using Types = SmallVector<Type, 1>;  // most nodes have one result
 
 inline Type type_of(const Tensor& t) {
   return {t.dtype(), t.shape(), t.is_stack() ? Type::Kind::kStack : Type::Kind::kTensor};

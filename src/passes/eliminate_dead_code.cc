@@ -99,7 +99,7 @@ Kept kept_of_while(const ir::Node& n, const std::vector<bool>& used) {
 }
 
 void copy_narrow(Rewrite& r, const ir::Node& n, const Kept& k) {
-  std::vector<ir::Value> in, by;
+  ir::ValueList in, by;
   ir::Types types;
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     if (k.operands[i]) in.push_back(r.translate(n.inputs[i]));

@@ -16,7 +16,8 @@ GraphOut expand_level(const ir::Graph& g) {
       continue;
     }
     size_t before = r.out().size();
-    r.replace(n, ir::expand(r.out(), *n.op, r.operands(n), n.attrs));
+    ir::ValueList in = r.operands(n);
+    r.replace(n, ir::expand(r.out(), *n.op, {in.begin(), in.end()}, n.attrs));
     for (size_t i = before; i < r.out().size(); ++i) r.out().nodes()[i].loc = n.loc;
   }
   GraphOut done = r.finish();

@@ -34,7 +34,7 @@ Tensor value_of(const ir::Node& n) {
 }
 
 // The operands' values, or nothing when one of them is not a small constant.
-bool collect(const std::vector<ir::Value>& in, Tensors& values) {
+bool collect(const ir::ValueList& in, Tensors& values) {
   for (const ir::Value& v : in) {
     if (v && (v.node->is_param() || !constant(*v.node) || !small(v.type()))) return false;
   }
@@ -59,7 +59,7 @@ GraphOut fold_level(const ir::Graph& g, Evaluate evaluate) {
       r.copy(n);
       continue;
     }
-    std::vector<ir::Value> by;
+    ir::ValueList by;
     for (const Tensor& t : out) {
       ir::Value v = r.out().constant(t);
       v.node->loc = n.loc;

@@ -104,7 +104,7 @@ Body make_body(const ResultSet& graph_results, const std::vector<const ir::Node*
     }
   }
   for (const ir::Node* n : members) {
-    std::vector<ir::Value> in;
+    ir::ValueList in;
     for (const ir::Value& v : n->inputs) in.push_back(inside.at({v.node->id, v.index}));
     ir::Node* copy = b.graph->add_typed(*n->op, std::move(in), n->attrs, n->types, n->loc);
     for (uint32_t j = 0; j < n->types.size(); ++j) inside[{n->id, j}] = copy->out(j);
@@ -145,14 +145,14 @@ GraphOut fuse_level(const ir::Graph& g) {
       continue;
     }
     Body b = make_body(graph_results, it->second);
-    std::vector<ir::Value> in;
+    ir::ValueList in;
     ir::Types types;
     for (const ir::Value& v : b.reads) in.push_back(r.translate(v));
     for (const ir::Value& v : b.gives) types.push_back(v.type());
     ir::Node* fused = r.out().add_typed(*ir::core_ops().fused, std::move(in),
                                         {ir::Attr(ir::GraphPtr(b.graph))}, std::move(types), n.loc);
     for (const ir::Node* m : it->second) {
-      std::vector<ir::Value> by(m->types.size());
+      ir::ValueList by(m->types.size());
       for (size_t k = 0; k < b.gives.size(); ++k) {
         if (b.gives[k].node == m) by[b.gives[k].index] = fused->out(static_cast<uint32_t>(k));
       }

@@ -77,7 +77,7 @@ std::shared_ptr<ir::Graph> without(const ir::Graph& region, const std::vector<bo
   for (const ir::Value& p : region.params()) r.copy(*p.node);
   std::vector<ir::Value> extra;
   for (const ir::Type& t : before) extra.push_back(r.out().add_param(t));
-  std::vector<std::vector<ir::Value>> by(region.size());
+  std::vector<ir::ValueList> by(region.size());
   for (const ir::Value& v : values) {
     extra.push_back(r.out().add_param(v.type()));
     by[v.node->id].resize(v.node->types.size());
@@ -125,7 +125,7 @@ class Hoist {
     ir::Types c_types, b_types;
     for (const ir::Value& v : condition_values) c_types.push_back(v.type());
     for (const ir::Value& v : body_values) b_types.push_back(v.type());
-    std::vector<ir::Value> operands = in_;
+    ir::ValueList operands = in_;
     move(condition, from_condition, condition_values, operands);
     move(body, from_body, body_values, operands);
     ir::Types types = loop_.types;
@@ -135,7 +135,7 @@ class Hoist {
     ir::GraphPtr b = without(body, from_body, body_values, c_types, {}, true);
     ir::Node* made = r_.out().add_typed(*loop_.op, std::move(operands), {ir::Attr(c), ir::Attr(b)},
                                         std::move(types), loop_.loc);
-    std::vector<ir::Value> by;
+    ir::ValueList by;
     for (uint32_t i = 0; i < loop_.types.size(); ++i) by.push_back(made->out(i));
     r_.replace(loop_, std::move(by));
     return true;
@@ -143,8 +143,8 @@ class Hoist {
 
  private:
   // Copies the hoisted nodes, with the constants they use, before the loop and adds the values.
-  void move(const ir::Graph& from, const std::vector<bool>& hoisted,
-            const std::vector<ir::Value>& values, std::vector<ir::Value>& operands) {
+  void move(const ir::Graph& from, const std::vector<bool>& hoisted, const ir::ValueList& values,
+            ir::ValueList& operands) {
     std::vector<ir::Node*> map(from.size(), nullptr);
     std::vector<ir::Value> param(from.size());
     for (size_t i = 0; i < from.params().size(); ++i) param[from.params()[i].node->id] = in_[i];
@@ -157,7 +157,7 @@ class Hoist {
     }
     for (const ir::Node& n : from.nodes()) {
       if (n.is_param() || !wanted[n.id]) continue;
-      std::vector<ir::Value> in;
+      ir::ValueList in;
       for (const ir::Value& v : n.inputs) {
         in.push_back(!v                   ? ir::Value()
                      : v.node->is_param() ? param[v.node->id]
@@ -170,7 +170,7 @@ class Hoist {
 
   Rewrite& r_;
   const ir::Node& loop_;
-  std::vector<ir::Value> in_;
+  ir::ValueList in_;
 };
 
 GraphOut hoist_level(const ir::Graph& g) {

@@ -11,7 +11,7 @@
 namespace mycel::passes {
 namespace {
 
-bool same_types(const ir::Node& n, const std::vector<ir::Value>& by) {
+bool same_types(const ir::Node& n, const ir::ValueList& by) {
   for (size_t i = 0; i < by.size(); ++i) {
     if (!(by[i].type() == n.types[i])) return false;
   }
@@ -53,7 +53,7 @@ class Inliner {
     map_.resize(values);
   }
 
-  std::vector<ir::Value> run(std::span<const ir::Value> args) {
+  ir::ValueList run(std::span<const ir::Value> args) {
     for (size_t i = 0; i < args.size(); ++i) map_[first_[g_.params()[i].node->id]] = args[i];
     for (const ir::Node& n : g_.nodes()) {
       if (!n.is_param()) place(n);
@@ -62,8 +62,8 @@ class Inliner {
   }
 
  private:
-  std::vector<ir::Value> translate(std::span<const ir::Value> values) const {
-    std::vector<ir::Value> out;
+  ir::ValueList translate(std::span<const ir::Value> values) const {
+    ir::ValueList out;
     out.reserve(values.size());
     for (const ir::Value& v : values)
       out.push_back(v ? map_[first_[v.node->id] + v.index] : ir::Value());
@@ -71,7 +71,7 @@ class Inliner {
   }
 
   void place(const ir::Node& n) {
-    std::vector<ir::Value> in = translate(n.inputs);
+    ir::ValueList in = translate(n.inputs);
     ir::Value* by = map_.data() + first_[n.id];
     const ir::Graph* branch = is_cond(n) ? taken(n, in[0]) : nullptr;
     if (branch && fits(n, *branch)) {
@@ -94,7 +94,8 @@ GraphOut inline_level(const ir::Graph& g) {
   auto out = std::make_shared<ir::Graph>(g.name());
   std::vector<ir::Value> params;
   for (const ir::Value& p : g.params()) params.push_back(out->add_param(p.type(), p.node->name));
-  out->set_results(Inliner(g, *out).run(params));
+  ir::ValueList results = Inliner(g, *out).run(params);
+  out->set_results({results.begin(), results.end()});
   return out;
 }
 

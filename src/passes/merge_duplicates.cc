@@ -7,14 +7,13 @@
 namespace mycel::passes {
 namespace {
 
-size_t key_of(const ir::Op& op, const std::vector<ir::Value>& in, const ir::Attrs& attrs) {
+size_t key_of(const ir::Op& op, const ir::ValueList& in, const ir::Attrs& attrs) {
   size_t h = static_cast<size_t>(op.id) * 31 + attrs.hash();
   for (const ir::Value& v : in) h = h * 1000003 + (v ? v.node->id * 8 + v.index + 1 : 0);
   return (h ^ h >> 32) * 0x9e3779b97f4a7c15ull >> 20;
 }
 
-bool same(const ir::Node& a, const ir::Op& op, const std::vector<ir::Value>& in,
-          const ir::Attrs& attrs) {
+bool same(const ir::Node& a, const ir::Op& op, const ir::ValueList& in, const ir::Attrs& attrs) {
   if (a.op != &op || a.inputs.size() != in.size() || !(a.attrs == attrs)) return false;
   for (size_t i = 0; i < in.size(); ++i) {
     if (!a.inputs[i].same(in[i])) return false;
@@ -32,7 +31,7 @@ GraphOut merge_level(const ir::Graph& g) {
       r.copy(n);
       continue;
     }
-    std::vector<ir::Value> in = r.operands(n);
+    ir::ValueList in = r.operands(n);
     size_t key = key_of(*n.op, in, n.attrs);
     ir::Node* twin = nullptr;
     ir::Node*& first = bucket[key & (bucket.size() - 1)];

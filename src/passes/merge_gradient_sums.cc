@@ -28,7 +28,7 @@ GraphOut merge_level(const ir::Graph& g) {
       r.copy(n);
       continue;
     }
-    std::vector<ir::Value> in = r.operands(n);
+    ir::ValueList in = r.operands(n);
     const ir::Value &a = in[0], &b = in[1];
     bool alike = moves_only(a) && moves_only(b) && a.node->op == b.node->op &&
                  a.node->attrs == b.node->attrs && a.type() == n.types[0] &&

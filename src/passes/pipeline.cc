@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "ir/structural.h"
 #include "ir/verify.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -20,6 +21,9 @@ struct Step {
   bool control = false;  // only where there is control flow
 };
 
+// What one step leaves another may simplify further: they go on until a round changes nothing.
+constexpr int kMostRounds = 8;
+
 bool has_control(const ir::Graph& g) {
   return std::any_of(g.nodes().begin(), g.nodes().end(), has_regions);
 }
@@ -28,14 +32,16 @@ constexpr Step kFirst[] = {
     {"expand_composites", expand_composites},
     {"simplify_algebra", simplify_algebra},
 };
-// Between them: fold_constants, where there is something to evaluate with.
-constexpr Step kThen[] = {
+// Before them: fold_constants, where there is something to evaluate with.
+constexpr Step kRound[] = {
     {"inline_regions", inline_regions, true},
     {"simplify_algebra", simplify_algebra},
     {"hoist_loop_invariants", hoist_loop_invariants, true},
     {"merge_duplicates", merge_duplicates},
     {"merge_gradient_sums", merge_gradient_sums},
     {"eliminate_dead_code", eliminate_dead_code},
+};
+constexpr Step kLast[] = {
     {"fuse_elementwise", fuse_elementwise},
     {"eliminate_dead_code", eliminate_dead_code},
 };
@@ -82,8 +88,13 @@ GraphOut optimize(const ir::Graph& g, Evaluate evaluate) {
     dump(name, *now);
   };
   for (const Step& s : kFirst) done(s.name, s.run(now ? *now : g));
-  if (evaluate) done("fold_constants", fold_constants(*now, evaluate));
-  for (const Step& s : kThen) done(s.name, s.control && !has_control(*now) ? now : s.run(*now));
+  for (int round = 0; round < kMostRounds; ++round) {
+    GraphOut before = now;
+    if (evaluate) done("fold_constants", fold_constants(*now, evaluate));
+    for (const Step& s : kRound) done(s.name, s.control && !has_control(*now) ? now : s.run(*now));
+    if (ir::structurally_equal(*now, *before)) break;
+  }
+  for (const Step& s : kLast) done(s.name, s.run(*now));
   return now;
 }
 

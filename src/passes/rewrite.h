@@ -29,8 +29,8 @@ class Rewrite {
     MYCEL_CHECK(to, "a pass dropped a value that is still used");
     return to;
   }
-  std::vector<ir::Value> operands(const ir::Node& n) const {
-    std::vector<ir::Value> in;
+  ir::ValueList operands(const ir::Node& n) const {
+    ir::ValueList in;
     in.reserve(n.inputs.size());
     for (const ir::Value& v : n.inputs) in.push_back(translate(v));
     return in;
@@ -40,7 +40,7 @@ class Rewrite {
     return copy(n, operands(n), std::move(attrs));
   }
   // With operands and attributes of the new graph.
-  ir::Node* copy(const ir::Node& n, std::vector<ir::Value> in, ir::Attrs attrs) {
+  ir::Node* copy(const ir::Node& n, ir::ValueList in, ir::Attrs attrs) {
     ir::Node* to = out_->add_typed(*n.op, std::move(in), std::move(attrs), n.types, n.loc);
     replace(n, to);
     return to;
@@ -54,7 +54,7 @@ class Rewrite {
   void replace(const ir::Node& n, ir::Node* by) {
     for (uint32_t i = 0; i < n.types.size(); ++i) map_[first_[n.id] + i] = by->out(i);
   }
-  void replace(const ir::Node& n, const std::vector<ir::Value>& by) {
+  void replace(const ir::Node& n, const ir::ValueList& by) {
     MYCEL_CHECK(by.size() == n.types.size(), "{} values stand for {}", by.size(), n.types.size());
     for (size_t i = 0; i < by.size(); ++i) map_[first_[n.id] + i] = by[i];
   }

@@ -28,7 +28,7 @@ struct Site {
   bool integral() const { return is_int(type.dtype); }
   // Operand `i` where its type is the result's: then it can stand for the node.
   ir::Value same_type(int i) const { return x(i).type() == type ? x(i) : ir::Value(); }
-  ir::Value emit(const char* op, std::vector<ir::Value> in, ir::Attrs attrs = {}) const;
+  ir::Value emit(const char* op, ir::ValueList in, ir::Attrs attrs = {}) const;
   // A tensor of this type filled with one number.
   ir::Value filled(double value, const ir::Type& type) const;
 };

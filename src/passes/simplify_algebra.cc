@@ -51,7 +51,7 @@ class Simplifier {
     return {};
   }
 
-  ir::Value emit(const ir::Op& op, std::vector<ir::Value> in, ir::Attrs attrs, ir::Loc loc) {
+  ir::Value emit(const ir::Op& op, ir::ValueList in, ir::Attrs attrs, ir::Loc loc) {
     attrs = op.complete(std::move(attrs));
     std::vector<const ir::Type*> in_types;
     for (const ir::Value& v : in) in_types.push_back(v ? &v.type() : nullptr);
@@ -64,7 +64,7 @@ class Simplifier {
   ir::Graph& out_;
 };
 
-ir::Value Site::emit(const char* name, std::vector<ir::Value> operands, ir::Attrs given) const {
+ir::Value Site::emit(const char* name, ir::ValueList operands, ir::Attrs given) const {
   return simplifier.emit(ir::op_named(name), std::move(operands), std::move(given), loc);
 }
 
@@ -125,7 +125,7 @@ GraphOut simplify_level(const ir::Graph& g) {
       r.copy(n);
       continue;
     }
-    std::vector<ir::Value> in = r.operands(n);
+    ir::ValueList in = r.operands(n);
     if (ir::Value v = s.rewrite(*n.op, in, n.attrs, n.types, n.loc)) {
       r.replace(n, {v});
     } else {

@@ -1,6 +1,7 @@
 #include "runtime/graph_function.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "ir/core_ops.h"
@@ -15,6 +16,18 @@ namespace {
 // Each level of a recursion takes some kilobytes of the thread's stack.
 constexpr int kMaxDepth = 1000;
 thread_local int g_depth = 0;
+// The function whose body this thread is tracing. What is declared meanwhile may call it: one
+// family.
+thread_local ir::FunctionPtr g_defining;
+
+class Defining {
+ public:
+  explicit Defining(ir::FunctionPtr f) : outer_(std::exchange(g_defining, std::move(f))) {}
+  ~Defining() { g_defining = std::move(outer_); }
+
+ private:
+  ir::FunctionPtr outer_;
+};
 
 class Deeper {
  public:
@@ -118,7 +131,7 @@ struct GraphFunction::State {
 GraphFunction::GraphFunction(std::string name, ir::Types params, ir::Types results)
     : state_(std::make_shared<State>()) {
   state_->declared = params.size();
-  state_->f = ir::make_function(std::move(name), std::move(params), std::move(results));
+  state_->f = ir::make_function(std::move(name), std::move(params), std::move(results), g_defining);
 }
 
 bool GraphFunction::defined() const { return state_->f->body != nullptr; }
@@ -132,6 +145,7 @@ void GraphFunction::define(const Fn& body) {
   Tensors params;
   for (const ir::Type& t : f.params) params.push_back(r.watch(ir::abstract_of(t)));
   std::vector<ir::Value> results;
+  Defining now(s.f);
   for (const Tensor& y : body(params)) results.push_back(r.value_of(y));
   check_results(f, results);
   r.graph().set_results(std::move(results));
@@ -151,7 +165,7 @@ void GraphFunction::define(const Fn& body) {
     f.params.push_back(ir::type_of(t));
   }
   graph->set_results(pass_on(r.graph(), *graph, args, s.f, extra));
-  f.body = graph;
+  ir::set_body(s.f, graph);
 }
 
 Tensors GraphFunction::operator()(std::span<const Tensor> args) const {
@@ -167,7 +181,8 @@ Tensors GraphFunction::operator()(std::span<const Tensor> args) const {
 
 Tensors run_call(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs) {
   if (!std::all_of(in.begin(), in.end(), known)) return record_node(op, in, attrs);
-  ir::Function& f = *attrs[0].function();
+  ir::FunctionPtr function = attrs[0].function();
+  ir::Function& f = *function;
   if (!f.body) {
     throw UserError(ErrorKind::kRuntime,
                     fmt::format("call: @{} is called before it is defined", f.name),
@@ -175,7 +190,7 @@ Tensors run_call(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& 
   }
   Deeper guard(f);
   Tensors plain(in.begin(), in.end());
-  if (innermost_trace(plain)) return run_graph(*f.body, in);
+  if (innermost_trace(plain)) return run_graph(*ir::owning(f.body), in);
   return plan_of(f)->run(plain);
 }
 

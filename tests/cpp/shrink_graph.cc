@@ -53,7 +53,7 @@ class Edit {
 
   bool replaced(passes::Rewrite& r, const Node& n, bool outermost) {
     if (applied()) return false;
-    Values in = r.operands(n);
+    ir::ValueList in = r.operands(n);
     if (passes::is_cond(n)) {
       for (int branch : {0, 1}) {
         if (!now()) continue;
@@ -62,7 +62,7 @@ class Edit {
       }
     }
     if (passes::is_while(n)) {
-      if (now()) return put(r, n, in);
+      if (now()) return put(r, n, {in.begin(), in.end()});
       if (now()) return put(r, n, ir::inline_graph(passes::region(n, 1), r.out(), in));
     }
     for (const Value& v : in) {

@@ -111,7 +111,8 @@ void while_type(TypeRuleCtx& c) {
 }
 
 void call_type(TypeRuleCtx& c) {
-  const ir::Function& f = *c.attrs["function"].function();
+  ir::FunctionPtr function = c.attrs["function"].function();
+  const ir::Function& f = *function;
   if (static_cast<int>(f.params.size()) != c.inputs()) {
     c.fail("@{} takes {} values, {} given", f.name, f.params.size(), c.inputs());
   }
@@ -126,7 +127,7 @@ void call_type(TypeRuleCtx& c) {
 // The gradient of a function is a function: a body that calls itself gets a gradient that calls
 // itself. It computes the primal anew, so a recursion n deep takes n calls of calls.
 void call_grad(Adjoint& a) {
-  const ir::FunctionPtr& f = a.attrs()["function"].function();
+  ir::FunctionPtr f = a.attrs()["function"].function();
   std::vector<int> wrt;
   std::vector<Value> operands;
   for (int i = 0; i < a.inputs(); ++i) {
