@@ -50,18 +50,13 @@ TEST_F(DumpTest, TheGraphAfterEveryPass) {
   auto g = sample();
   auto out = optimize(*g);
   std::vector<std::string> names = files();
-  ASSERT_EQ(names.size(), 11u);
-  const char* passes[] = {"input",
-                          "expand_composites",
-                          "simplify_algebra",
-                          "inline_regions",
-                          "simplify_algebra",
-                          "hoist_loop_invariants",
-                          "merge_duplicates",
-                          "merge_gradient_sums",
-                          "eliminate_dead_code",
-                          "fuse_elementwise",
-                          "eliminate_dead_code"};
+  std::vector<std::string> passes = {"input", "expand_composites", "simplify_algebra"};
+  for (int round = 0; round < 2; ++round) {  // the first drops the dead tanh, the second nothing
+    passes.insert(passes.end(), {"inline_regions", "simplify_algebra", "hoist_loop_invariants",
+                                 "merge_duplicates", "merge_gradient_sums", "eliminate_dead_code"});
+  }
+  passes.insert(passes.end(), {"fuse_elementwise", "eliminate_dead_code"});
+  ASSERT_EQ(names.size(), passes.size());
   for (size_t i = 0; i < names.size(); ++i) {
     EXPECT_EQ(names[i].substr(4), fmt::format("_Net_call_{:02}_{}.ir", i, passes[i]));
     EXPECT_EQ(ir::problem_of(*ir::parse(read(names[i]))), "");
@@ -73,8 +68,9 @@ TEST_F(DumpTest, TheGraphAfterEveryPass) {
 
 TEST_F(DumpTest, ProgramsOfOneNameAreKeptApart) {
   optimize(*sample());
+  size_t one = files().size();
   optimize(*sample());
-  EXPECT_EQ(files().size(), 22u);
+  EXPECT_EQ(files().size(), 2 * one);
 }
 
 TEST_F(DumpTest, AFolderThatCannotBeWrittenIsAnError) {
