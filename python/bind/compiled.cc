@@ -360,6 +360,13 @@ void bind_compiled(nb::module_& m) {
       .def_prop_ro("fits", [](const std::shared_ptr<Compiled>& c) { return misfit(*c).empty(); })
       .def_prop_ro("misfit", [](const std::shared_ptr<Compiled>& c) { return misfit(*c); })
       .def_prop_ro("graph", [](const std::shared_ptr<Compiled>& c) { return c->graph->str(); })
+      .def_prop_ro("result_types",
+                   [](const std::shared_ptr<Compiled>& c) {
+                     nb::list out;
+                     for (const ir::Value& v : c->graph->results())
+                       out.append(nb::cast(v.type().str()));
+                     return out;
+                   })
       .def_prop_ro("plan", [](const std::shared_ptr<Compiled>& c) {
         return c->plan ? c->plan->str() : std::string();
       });

@@ -158,7 +158,7 @@ class CompiledFunction:
         reason = reason_outside(forms) if logged else ""
         inputs, more, constant, found = (), (), False, None
         if forms:
-            # A tensor from outside that has changed once may change again: it becomes an input.
+            # What has changed outside once may change again: it becomes an input.
             guards, constant = forms[-1]["guards"], forms[-1]["constant"]
             inputs = tuple(guards.inputs.values())
             if not constant:
@@ -166,9 +166,12 @@ class CompiledFunction:
         if more:
             try:
                 found = self._trace(key, tensors, types, (*inputs, *more))
-                forms.pop()
             except Exception:  # noqa: BLE001  its value is needed while compiling
-                constant = True
+                pass
+            if found and _result_types(found) == _result_types(forms[-1]):
+                forms.pop()
+            else:
+                constant, found = True, None
         found = found or self._trace(key, tensors, types, inputs)
         found["constant"] = constant
         if logged:
@@ -243,6 +246,10 @@ def _parameters_of(fn):
     owner = getattr(fn, "__self__", fn)
     get = getattr(owner, "get_parameters", None)
     return list(get()) if callable(get) else []
+
+
+def _result_types(found):
+    return found["compiled"].result_types[: found["program"].results]
 
 
 _graph_count = 0

@@ -26,11 +26,11 @@ def flatten_arguments(value, out):
         out.append(value)
         return Tensor
     if kind is MutableInt or kind is MutableFloat:
-        out.append(_number(value))
+        out.append(as_tensor(value))
         return Tensor
     if kind is MutableTuple or kind is MutableList:
         if value.dynamic:
-            out.append(_mycel.op("stack")([_number(v) for v in value], 0))
+            out.append(_mycel.op("stack")([as_tensor(v) for v in value], 0))
             return Rows, [Tensor]
         kind = kind.__base__
     if isinstance(value, (tuple, list)):
@@ -40,7 +40,8 @@ def flatten_arguments(value, out):
     return None, value
 
 
-def _number(value):
+def as_tensor(value):
+    """A tensor, or a number as compiled functions take it."""
     if isinstance(value, Tensor):
         return value
     return Tensor(value, mstype.float32 if isinstance(value, float) else mstype.int64)
@@ -97,4 +98,4 @@ def replace_content(container, value):
         container.update(value)
 
 
-__all__ = ["containers", "flatten_arguments", "replace_content", "unflatten"]
+__all__ = ["as_tensor", "containers", "flatten_arguments", "replace_content", "unflatten"]

@@ -168,8 +168,6 @@ def get_attribute(self, owner, name):
     value = getattr(owner, name)
     if type(value) is Unusable:
         raise self.unusable(name, value)
-    if found is None:
-        self.compiling.read.add((id(owner), name))
     return _guarded(self, owner, name, found, value)
 
 

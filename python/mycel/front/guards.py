@@ -8,6 +8,7 @@ import types
 from mycel import _mycel
 from mycel._mycel import Tensor
 from mycel.common.parameter import Parameter
+from mycel.front.arguments import as_tensor
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
@@ -18,7 +19,8 @@ class Guards:
     def __init__(self, inputs=()):
         self.inputs = {g.key(): g for g in inputs}  # tensors that are inputs of the program
         self.symbols = {}  # key -> the input's tensor while compiling
-        self.types = {}  # key -> (dtype, shape) of an input
+        self.types = {}  # key -> what kind of value an input is
+        self.counters = set()  # keys of places whose number the program replaces by another one
         self.always, self.cells = {}, {}  # key -> (place, what stood there)
         self.epoch = -1
         self.extending = False  # a list read now is only appended to: what it holds is no matter
@@ -27,9 +29,9 @@ class Guards:
 
     def bind(self, tensors):
         """Gives the inputs their tensors."""
-        for key, t in zip(self.inputs, tensors):
+        for (key, place), t in zip(self.inputs.items(), tensors):
             self.symbols[key] = t
-            self.types[key] = (t.dtype, t.shape)
+            self.types[key] = _input_kind(place.get())
 
     def read(self, place, value):
         """The value as the program sees it, noted."""
@@ -37,7 +39,7 @@ class Guards:
         if self.extending and isinstance(value, list):
             self.always.setdefault((key, "same"), (place, ("same", value)))
             return value
-        if key in self.symbols and isinstance(value, Tensor):
+        if key in self.symbols and _input_kind(value) is not None:
             return self.symbols[key]
         if key not in self.always and key not in self.cells:
             seen = _seen(value)
@@ -56,11 +58,11 @@ class Guards:
 
     def values(self):
         """The tensors of the inputs now."""
-        return [g.get() for g in self.inputs.values()]
+        return [as_tensor(g.get()) for g in self.inputs.values()]
 
     def changed(self):
         """The places that hold something else than while compiling."""
-        found = [p for key, p in self.inputs.items() if self._other_type(key, p.get())]
+        found = [p for k, p in self.inputs.items() if _input_kind(p.get()) != self.types[k]]
         found += [p for p, seen in self.always.values() if not _holds(seen, p.get())]
         now = _epoch()
         if self.epoch != now:
@@ -70,19 +72,29 @@ class Guards:
             found += wrong
         return found
 
-    def _other_type(self, key, value):
-        return not isinstance(value, Tensor) or self.types[key] != (value.dtype, value.shape)
+    def holds(self, place):
+        """Whether the program depends on what stands at a place."""
+        return place.key() in self.symbols or place.key() in self.always
 
     def could_be_input(self, place):
-        """Whether a place that has changed holds a tensor of the same type as before."""
-        seen = self.always.get(place.key(), (None, (None,)))[1]
-        value = place.get()
-        return (
-            seen[0] == "tensor"
-            and isinstance(value, Tensor)
-            and not isinstance(value, Parameter)
-            and (value.dtype, value.shape) == (seen[2].dtype, seen[2].shape)
-        )
+        """Whether a place that has changed holds a value of the same kind as before, and one that
+        programs take as an input: a tensor, or a number that the program itself counts on."""
+        key, value = place.key(), place.get()
+        seen = self.always.get(key, (None, (None,)))[1]
+        kind = _input_kind(value)
+        if seen[0] == "tensor":
+            return not isinstance(value, Parameter) and kind == _input_kind(seen[2])
+        return key in self.counters and seen[0] == "plain" and kind == seen[1]
+
+
+def _input_kind(value):
+    """What must stay the same in an input of a program; None for what cannot be one."""
+    if isinstance(value, Tensor):
+        return value.dtype, value.shape
+    kind = type(value)
+    if kind is float or (kind is int and -(2**63) <= value < 2**63):
+        return kind
+    return None
 
 
 def _epoch():

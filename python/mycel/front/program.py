@@ -17,7 +17,9 @@ class Program:
 
     def __init__(self):
         self.result = None  # key of the result for unflatten
-        self.attributes = []  # (object, name, key)
+        self.results = 0  # tensors in it
+        self.attributes = []  # (object, name, key, whether a number comes as a tensor)
+        self.reads_own = False  # an attribute that it sets
         self.arguments = []  # places among the tensors given that get a new value
         self.contents = []  # (place among the lists and dicts given, key of its items)
         self.appended = []  # (list from outside, key of the new items)
@@ -27,7 +29,7 @@ class Program:
     def alone(self):
         """Whether `finish` needs nothing but tensors, and only those of the last run."""
         changes = self.arguments or self.contents or self.elements or self.appended
-        return not changes and not _keeps_objects(self.result)
+        return not changes and not self.reads_own and not _keeps_objects(self.result)
 
     def value(self, tensors, given):
         """The result alone, nothing changed."""
@@ -38,8 +40,9 @@ class Program:
         arguments."""
         source = iter(tensors)
         result = _put(self.result, source, given)
-        for owner, name, key in self.attributes:
-            setattr(owner, name, _put(key, source, given))
+        for owner, name, key, number in self.attributes:
+            value = _put(key, source, given)
+            setattr(owner, name, value.item() if number else value)
         for owner, key in self.appended:
             owner.extend(_put(key, source, given))
         for i in self.arguments:
@@ -113,6 +116,7 @@ def compile_function(fn, args, kwargs, given, guards):
         try:
             result = wrap(fn)(*args, **kwargs)
             program.result = _take(result, out, given)
+            program.results = len(out)
             out[:] = map(_mycel.raw, out)  # the values now: tensor objects get their old ones back
             _take_changes(compiling, program, out, given)
             for i, t in enumerate(given):
@@ -175,18 +179,18 @@ def _take_changes(compiling, program, out, given):
 
 
 def _take_attribute(compiling, program, location, old, now, out, given):
-    owner, name = location.object, location.name
     if values.same(old, now):
         return
-    if (id(owner), name) in compiling.read and old is not values.UNDEFINED:
-        location.set(old)
-        raise errors.with_place(
-            TypeError,
-            f"{location.text()} is read and then assigned in compiled code, which would take its "
-            "old value for a constant",
-            f"Make it a Parameter: self.{name} = Parameter(Tensor(…), requires_grad=False).",
-        )
-    program.attributes.append((owner, name, _take(now, out, given)))
+    guards, counts = compiling.guards, values.is_number(old)
+    if guards.holds(location):
+        program.reads_own = True
+        if counts and values.is_number(now):
+            guards.counters.add(location.key())
+    number = counts and location.key() in guards.symbols and isinstance(now, Tensor)
+    if number:
+        guards.counters.add(location.key())
+    key = _take(now, out, given)
+    program.attributes.append((location.object, location.name, key, number))
     location.set(old)
 
 

@@ -34,7 +34,6 @@ class Compiling:
         self.serial = itertools.count(1)
         self.now = 0  # serial of the youngest region
         self.effects = Scope(frozenset(), None, {})
-        self.read = set()  # (id of an object, name) of attributes read before they were assigned
         self.depth = 0
         self.hints = {}  # what loops carried, see hints
         self.frames = {}  # Source -> calls of it that are being interpreted

@@ -65,15 +65,12 @@ class Cell:
         else:
             if isinstance(value, ParameterTuple):
                 self._note_tuple(value)
+            # Numbers of other cells are watched when compiled code reads them.
+            ours = type(self).__module__.startswith("mycel.") and isinstance(value, _PLAIN)
             if (
-                isinstance(value, _PLAIN)
+                ours
                 and name in fields
-                and fields[name] != value
-                and (
-                    type(self).__module__.startswith(
-                        "mycel."
-                    )  # others are watched when they are read
-                )
+                and (type(fields[name]), fields[name]) != (type(value), value)
             ):
                 fields["_version"] += 1
                 _compile.changed()

@@ -268,18 +268,67 @@ def test_errors_of_plain_python_show_the_line():
     assert 'table["b"]' in str(e.traceback[-1].statement)
 
 
-def test_attribute_read_and_assigned_is_refused():
-    class Net(nn.Cell):
-        def __init__(self):
-            super().__init__()
-            self.count = 0
+class Counting(nn.Cell):
+    def __init__(self, start):
+        super().__init__()
+        self.count = start
 
+    def construct(self, x):
+        self.count = self.count + 1
+        return x * self.count
+
+
+def test_attributes_read_and_assigned_count_on():
+    for start in (0, 0.5):
+        net = Counting(start)
+        form = ms.jit(net)
+        for k in range(1, 6):
+            same(plain(form(Tensor(V))), V * (start + k))
+            assert net.count == start + k and type(net.count) is type(start)
+        assert form.signatures == 1  # after the first call the number is an input
+
+
+def test_a_counter_whose_value_is_needed_while_compiling():
+    class Net(Counting):
         def construct(self, x):
             self.count = self.count + 1
-            return x
+            return ms.ops.tile(x, (self.count,)), self.count
 
-    with pytest.raises(TypeError, match="Make it a Parameter"):
-        ms.jit(Net())(Tensor(V))
+    net = Net(0)
+    form = ms.jit(net)
+    for k in range(1, 4):
+        tiled, count = form(Tensor(V))
+        same(plain(tiled), np.tile(V, k))
+        assert count == k and net.count == k
+
+
+def test_results_keep_their_dtype_when_a_number_becomes_an_input():
+    net = Counting(0)
+    form = ms.jit(net)
+    for k in range(1, 4):
+        out = form(Tensor(np.ones(2, np.int16)))
+        assert out.dtype == ms.int16 and out.asnumpy().tolist() == [k, k]
+
+
+def test_tensor_attributes_are_kept_from_call_to_call():
+    class Running(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.total = Tensor(np.zeros_like(V))
+            self.last = None
+
+        def construct(self, x):
+            self.total = self.total + x
+            self.last = x * 2
+            return self.last + self.total
+
+    net = Running()
+    form = ms.jit(net)
+    for k in range(1, 5):
+        same(plain(form(Tensor(V))), V * (2 + k))
+        same(plain(net.total), V * k)
+        same(plain(net.last), V * 2)
+    assert form.signatures == 1
 
 
 def test_without_source_text_it_is_traced():
