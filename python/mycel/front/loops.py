@@ -202,6 +202,7 @@ class _LoopState:
         self.status, self.value = Variable(scope, "status"), Variable(scope, "value")
         self.status.set(NORMAL)
         self.codes = frozenset((NORMAL,))
+        self.begun = False  # the first iteration stands before the loop
 
     def going(self, condition):
         """`condition`, as long as nothing has left the loop."""
@@ -228,8 +229,11 @@ class _LoopState:
         while True:
             try:
                 place = hints.Place(self.activation, self.node, own)
-                regions.run_while(self.compiling, test, iteration, counter, place)
+                regions.run_while(self.compiling, test, iteration, counter, place, self.begun)
                 break
+            except regions.Aliased:
+                self.begun = True
+                return self.first_apart(test, body, counter)
             except _Returns as found:  # nothing has been changed yet
                 self.value.set(values.zeros_for(found.value))
         status = self.status.get()
@@ -239,6 +243,20 @@ class _LoopState:
         if RETURN in self.codes and isinstance(value, values.Unusable):
             raise Unmergeable(f"what this loop returns has no single type: {value.reason}")
         return Outcome(status, value, self.codes)
+
+    def first_apart(self, test, body, counter):
+        """The outcome of the loop with its first iteration before it."""
+
+        def first():
+            end = without_continue(body())
+            rest = lambda: self.run(test, body, counter)
+            return rest() if end is None else self.where(end.status == NORMAL, rest, left(end))
+
+        return self.where(regions.as_bool(test()), first, None)
+
+    def where(self, pred, run, otherwise):
+        texts = ("when the loop begins", "otherwise")
+        return self.activation.cond(pred, run, lambda: otherwise, lambda _: True, texts)
 
 
 class _Returns(Exception):

@@ -28,8 +28,8 @@ class _Trace:
                 location = ParameterValue(parameter)
                 self.finals[location.key()] = (location, value)
         finally:
-            parameters.take_back()
             journal.roll_back()
+            parameters.take_back()  # last: the journal may have met them changed already
             compiling.leave()
             self.region.suspend()
 
@@ -171,9 +171,21 @@ class _Carried:
                 new = True
         return new
 
+    def aliased(self):
+        """Whether a variable names a Parameter when the loop begins, and both change inside: in the
+        first iteration it is that Parameter, later a value of its own."""
+        return any(
+            isinstance(location, Variable)
+            and isinstance(first, Tensor)
+            and _mycel.is_parameter(first)
+            and ParameterValue(first).key() in self.values
+            for location, first, _ in self.values.values()
+        )
 
-def run_while(compiling, test, body, counter=None, place=None):
-    """A loop `while test(): body()` of the compiled program.
+
+def run_while(compiling, test, body, counter=None, place=None, aliases=False):
+    """A loop `while test(): body()` of the compiled program. Aliased where a variable names a
+    Parameter in the first iteration only, unless `aliases` are fine.
 
     test: gives a symbolic bool and changes nothing. body: runs one iteration. counter: a Variable
     that counts iterations as a tensor, if there is one anyway: draws of random ops depend on it.
@@ -217,6 +229,8 @@ def run_while(compiling, test, body, counter=None, place=None):
             break
     else:
         raise Unmergeable("what this loop carries does not settle: a variable changes its kind")
+    if not aliases and carried.aliased():
+        raise Aliased
     if place is not None:
         place.note(carried.values, carried.lost)
     results = []
@@ -234,6 +248,10 @@ def run_while(compiling, test, body, counter=None, place=None):
         compiling.set(place, values.rebuild(carried.keys[key], out))
     for place, unusable in carried.lost.values():
         compiling.set(place, unusable)
+
+
+class Aliased(Exception):
+    """The first iteration of a loop differs from the others."""
 
 
 class ConditionChanges(Exception):

@@ -338,3 +338,61 @@ def test_nested_loops_are_traced_in_time_proportional_to_their_depth():
 @pytest.mark.one_mode("compares with plain Python")
 def test_nested_loops_compute_what_python_computes():
     same(plain(ms.jit(five_loops)(Tensor(V), Tensor(3))), five_loops(V, 3))
+
+
+class TwoCounters(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.a = ms.Parameter(Tensor(5, ms.int32), name="a")
+        self.b = ms.Parameter(Tensor(2, ms.int32), name="b")
+
+
+def in_both_modes(kind, values):
+    """Results and Parameters for each value, eager and compiled: equal."""
+    for v in values:
+        eager, compiled = kind(), kind()
+        want = eager.construct(Tensor(v, ms.int32))
+        got = ms.jit(compiled)(Tensor(v, ms.int32))
+        assert int(got) == int(want), v
+        for p, q in zip(eager.get_parameters(), compiled.get_parameters()):
+            assert int(p) == int(q), (v, p.name)
+
+
+def test_a_variable_that_names_a_parameter_sees_its_changes():
+    class InALoop(TwoCounters):
+        def construct(self, x):
+            y = self.a
+            while y < 12:
+                if x > y:
+                    ms.ops.assign(self.a, y + 1)  # y is self.a in the first iteration
+                elif x == y:
+                    self.a = self.a + 3
+                else:
+                    ms.ops.assign_add(self.a, Tensor(2, ms.int32))
+                y = y + self.a
+            return y + self.a
+
+    class WithBreak(TwoCounters):
+        def construct(self, x):
+            y = self.a
+            for i in range(x):
+                ms.ops.assign_add(self.a, self.b)
+                if y > 9:
+                    break
+                y = y + self.a + i
+            return y * 1
+
+    for kind in (InALoop, WithBreak):
+        in_both_modes(kind, (0, 1, 3, 7))
+
+
+def test_a_parameter_assigned_before_a_loop_in_a_branch():
+    class Net(TwoCounters):
+        def construct(self, x):
+            if x > 0:
+                self.a = self.a + 1
+                while self.a < x:
+                    self.a = self.a * 2
+            return self.a + x
+
+    in_both_modes(Net, (0, 1, 9, 50))
