@@ -374,7 +374,16 @@ void bind_compiled(nb::module_& m) {
       .def(nb::init<>())
       .def("add", &Programs::add, nb::arg("compiled"), nb::arg("name"), nb::arg("parts"),
            nb::arg("reason"));
-  m.def("log_enabled", [](const std::string& channel) { return log_enabled(channel); });
+  m.def(
+      "log_enabled",
+      [](const std::string& channel, int level) {
+        return log_enabled(channel, static_cast<Level>(level));
+      },
+      nb::arg("channel"), nb::arg("level") = static_cast<int>(Level::kInfo));
+  m.def("log", [](int level, const std::string& channel, const std::string& text) {
+    log(static_cast<Level>(level), channel, text);
+  });
+  m.def("user_log_level", [] { return static_cast<int>(log_settings().user); });
   nb::class_<ParameterValues>(m, "ParameterValues")
       .def(nb::init<>())
       .def("take_back", &ParameterValues::take_back);

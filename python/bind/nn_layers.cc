@@ -137,6 +137,10 @@ void bind_nn_layers(nb::module_& m) {
       .def("children", own_children)
       .def("arguments", arguments)
       .def("extra_repr", &Layer::extra_repr)
+      .def("to_float",
+           [](Layer& l, nb::handle dtype) {
+             l.to_float(require_dtype(dtype.ptr(), "to_float: 'dst_type'"));
+           })
       .def("clone", [](const Layer& l) { return nn::clone(l); })
       .def("set_parameter", [](Layer& l, const std::string& name,
                                nn::Parameter p) { l.replace_parameter(name, std::move(p)); })

@@ -86,10 +86,10 @@ PyObject* not_implemented() { Py_RETURN_NOTIMPLEMENTED; }
 PyObject* binary(Slot s, PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     const bool left = is_tensor(a), right = is_tensor(b);
-    if (left && right) return run(op_of(s), value_of(a), value_of(b));
+    if (left && right) return run(op_of(s), operand_of(a), operand_of(b));
     PyObject* other = left ? b : a;
     if (!is_operand(other)) return not_implemented();
-    const Tensor t = value_of(left ? a : b);
+    const Tensor t = operand_of(left ? a : b);
     const ir::Op& op = op_of(s);
     Tensor o = to_operand(other, t.dtype(), op.name.c_str());
     return left ? run(op, t, o) : run(op, o, t);
@@ -104,7 +104,7 @@ PyObject* binary_slot(PyObject* a, PyObject* b) {
 template <Slot s>
 PyObject* unary_slot(PyObject* a) {
   return guarded([&] {
-    const Tensor t = value_of(a);
+    const Tensor t = operand_of(a);
     return wrap(unlocked(elements_of(t), [&] { return runtime::call1(op_of(s), {t}); }));
   });
 }

@@ -118,7 +118,7 @@ class Operands {
       return;
     }
     if (is_tensor(o)) {
-      out = value_of(o);
+      out = operand_of(o);
     } else if (!is_number(o)) {
       out = to_tensor(o, label(spec).c_str());
     } else {

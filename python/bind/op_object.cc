@@ -45,7 +45,7 @@ PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, Py
       Tensor in[3];
       int64_t elements = 0;
       for (size_t i = 0; i < count; ++i) {
-        in[i] = value_of(args[i]);
+        in[i] = operand_of(args[i]);
         elements += in[i].concrete() ? in[i].size() : 0;
       }
       return wrap(unlocked(elements,

@@ -1,6 +1,10 @@
 // Settings and counters of the process: random state, mode, threads, memory.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
 #include "base/config.h"
 #include "base/error.h"
+#include "base/process_groups.h"
 #include "base/threads.h"
 #include "bind/python.h"
 #include "bind/tensor_object.h"
@@ -55,6 +59,15 @@ void bind_state(nb::module_& m) {
   });
   m.def("reset_memory_peak", &reset_allocator_peak);
   m.def("release_cached_memory", &release_cached_memory);
+  m.def(
+      "group",
+      [](const std::string& name) {
+        ProcessGroup g = group_named(name);
+        return nb::make_tuple(nb::cast(g.ranks), g.rank);
+      },
+      nb::arg("name"), "(ranks in the world, this process's place) of a group of processes.");
+  m.def("create_group", create_group, nb::arg("name"), nb::arg("ranks"));
+  m.def("destroy_group", destroy_group, nb::arg("name"));
 }
 
 }  // namespace mycel::bind

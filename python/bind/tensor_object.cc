@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +10,8 @@
 #include "base/error.h"
 #include "bind/convert.h"
 #include "bind/dtype_object.h"
+#include "ir/core_ops.h"
+#include "runtime/dispatch.h"
 #include "runtime/trace.h"
 #include "structmember.h"
 
@@ -16,8 +19,27 @@ namespace mycel::bind {
 
 PyTypeObject* g_tensor_type = nullptr;
 thread_local void (*g_on_read)(const nn::Parameter&) = nullptr;
+thread_local const DType* g_compute_type = nullptr;
+
+Tensor cast_parameter(const Tensor& t, DType to) {
+  if (t.dtype() == to) return t;
+  return runtime::call1(*ir::core_ops().cast, {t}, {to});
+}
 
 namespace {
+
+// `with Computing(dtype):` Parameters are cast to dtype when ops compute with them.
+class Computing {
+ public:
+  explicit Computing(nb::handle dtype)
+      : dtype_(require_dtype(dtype.ptr(), "to_float: 'dst_type'")) {}
+  void enter() { outer_ = std::exchange(g_compute_type, &dtype_); }
+  void exit() { g_compute_type = outer_; }
+
+ private:
+  DType dtype_;
+  const DType* outer_ = nullptr;
+};
 
 // Dead plain Tensor objects kept for reuse: making and freeing one on every op is the largest part
 // of the glue's cost. Guarded by the GIL.
@@ -335,6 +357,10 @@ void bind_tensor(nb::module_& m) {
   // NumPy's operators leave `array + tensor` to Tensor.
   nb::setattr(nb::handle(reinterpret_cast<PyObject*>(g_tensor_type)), "__array_priority__",
               nb::int_(1000));
+  nb::class_<Computing>(m, "Computing")
+      .def(nb::init<nb::handle>(), nb::arg("dtype"))
+      .def("__enter__", &Computing::enter)
+      .def("__exit__", [](Computing& c, nb::args) { c.exit(); });
 }
 
 }  // namespace mycel::bind

@@ -38,6 +38,18 @@ inline const Tensor& value_of(PyObject* o) {
   return t->param->value;
 }
 
+Tensor cast_parameter(const Tensor& t, DType to);
+// What Parameters are cast to when ops compute with them: the dtype of the cell that runs on this
+// thread, see Cell.to_float. Set by Computing.
+extern thread_local const DType* g_compute_type;
+
+// The value of a Tensor object as an op takes it.
+inline Tensor operand_of(PyObject* o) {
+  const Tensor& t = value_of(o);
+  if (!g_compute_type || !as_object(o)->param || !is_float(t.dtype())) return t;
+  return cast_parameter(t, *g_compute_type);
+}
+
 // A new Tensor object; None for an empty Tensor.
 PyObject* wrap(Tensor t);
 // The Parameter object that stands for `p`: always the same one while Python holds it.

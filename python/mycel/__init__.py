@@ -3,8 +3,9 @@ API."""
 
 import os as _os
 
-from mycel import _mycel
+from mycel import _mycel, _published_modules
 
+_published_modules.install()
 _mycel.set_package_folder(_os.path.dirname(_os.path.abspath(__file__)))
 
 from mycel import context
@@ -24,13 +25,13 @@ from mycel.common import (
     set_seed,
 )
 from mycel.common.dtype import dtype_to_nptype, dtype_to_pytype, get_py_obj_dtype, pytype_to_dtype
-from mycel.context import GRAPH_MODE, PYNATIVE_MODE, ParallelMode, get_context, set_context
+from mycel.context import *
 
 __version__ = _mycel.__version__
 
 # Subpackages and the published top-level names that live in them; loaded when first asked for.
 _SUBPACKAGES = (
-    "amp", "boost", "common", "communication", "dataset", "experimental", "mindrecord", "nn",
+    "amp", "boost", "common", "communication", "dataset", "experimental", "log", "mindrecord", "nn",
     "numpy", "ops", "parallel", "profiler", "rewrite", "scipy", "train",
 )  # fmt: skip
 _HOMES = {
@@ -45,6 +46,8 @@ _HOMES = {
     "export": "common.model_file",
     "load": "common.model_file",
     "Profiler": "profiler",
+    "get_level": "log",
+    "get_log_config": "log",
 }
 _SEARCHED = ("train", "nn", "ops", "parallel", "boost", "rewrite")
 

@@ -7,20 +7,15 @@ import os
 
 from mycel import _mycel
 from mycel._mycel import entry
+from mycel._parallel_context import (
+    ParallelMode,
+    get_auto_parallel_context,
+    reset_auto_parallel_context,
+    set_auto_parallel_context,
+)
 
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
-
-
-class ParallelMode:
-    """Names of the ways to spread one network over devices."""
-
-    STAND_ALONE = "stand_alone"
-    DATA_PARALLEL = "data_parallel"
-    HYBRID_PARALLEL = "hybrid_parallel"
-    SEMI_AUTO_PARALLEL = "semi_auto_parallel"
-    AUTO_PARALLEL = "auto_parallel"
-    MODE_LIST = [STAND_ALONE, DATA_PARALLEL, HYBRID_PARALLEL, SEMI_AUTO_PARALLEL, AUTO_PARALLEL]
 
 
 def _flag(name, value):
@@ -186,4 +181,13 @@ def get_context(attr_key):
     raise ValueError(f"get_context: unknown option '{attr_key}'\n  Options: {', '.join(_SETTERS)}.")
 
 
-__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "ParallelMode", "get_context", "set_context"]
+__all__ = [
+    "GRAPH_MODE",
+    "PYNATIVE_MODE",
+    "ParallelMode",
+    "get_auto_parallel_context",
+    "get_context",
+    "reset_auto_parallel_context",
+    "set_auto_parallel_context",
+    "set_context",
+]

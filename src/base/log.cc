@@ -40,7 +40,7 @@ std::vector<std::string> split_channels(std::string_view list) {
 }
 
 bool shows_anything(const LogSettings& s) {
-  return s.level != Level::kOff && (s.all || !s.channels.empty());
+  return s.user != Level::kOff || (s.level != Level::kOff && (s.all || !s.channels.empty()));
 }
 
 struct State {
@@ -73,6 +73,7 @@ LogSettings read_log_settings(const std::function<const char*(const char*)>& loo
     s.level = parse_level("MYCEL_LOG_LEVEL", level, kLevels);
   else if (number)
     s.level = parse_level("GLOG_v", number, kNumbers);
+  if (level || number) s.user = s.level;
   const char* channels = given("MYCEL_LOG");
   if (channels) s.channels = split_channels(channels);
   s.all = channels ? std::strcmp(channels, "all") == 0 : level || number;
@@ -86,11 +87,19 @@ void set_log(LogSettings settings) {
   s.on = shows_anything(s.settings);
 }
 
+LogSettings log_settings() {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  return s.settings;
+}
+
 bool log_enabled(std::string_view channel, Level level) {
   State& s = state();
   if (!s.on.load(std::memory_order_relaxed)) return false;
   std::lock_guard lock(s.mutex);
-  if (level < s.settings.level || level == Level::kOff) return false;
+  if (level == Level::kOff) return false;
+  if (channel == "user") return level >= s.settings.user;
+  if (level < s.settings.level) return false;
   if (s.settings.all) return true;
   for (const std::string& name : s.settings.channels) {
     if (name == channel) return true;

@@ -57,6 +57,19 @@ TEST_F(Log, LevelAloneEnablesAllChannels) {
   EXPECT_TRUE(log_enabled("anything", Level::kDebug));
 }
 
+TEST_F(Log, WhatProgramsLogThemselvesNeedsNoChannel) {
+  set_log(from({}));
+  EXPECT_TRUE(log_enabled("user", Level::kWarning));
+  EXPECT_FALSE(log_enabled("user", Level::kInfo));
+  set_log(from({{"MYCEL_LOG", "compile"}}));
+  EXPECT_TRUE(log_enabled("user", Level::kError));
+  EXPECT_FALSE(log_enabled("user", Level::kInfo));
+  set_log(from({{"GLOG_v", "0"}}));
+  EXPECT_TRUE(log_enabled("user", Level::kDebug));
+  set_log(from({{"MYCEL_LOG_LEVEL", "off"}}));
+  EXPECT_FALSE(log_enabled("user", Level::kError));
+}
+
 TEST_F(Log, BadLevelIsNamed) {
   try {
     from({{"MYCEL_LOG_LEVEL", "loud"}});

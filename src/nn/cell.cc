@@ -54,12 +54,14 @@ std::string path_of_running_cell() {
 
 thread_local bool g_without_init = false;
 
+Tensor cast_float(const Tensor& t, DType to) {
+  bool cast = t && is_float(t.dtype()) && t.dtype() != to;
+  return cast ? runtime::call1(*ir::core_ops().cast, {t}, {to}) : t;
+}
+
 Tensors cast_floats(Inputs in, DType to) {
   Tensors out;
-  for (const Tensor& t : in) {
-    bool cast = t && is_float(t.dtype()) && t.dtype() != to;
-    out.push_back(cast ? runtime::call1(*ir::core_ops().cast, {t}, {to}) : t);
-  }
+  for (const Tensor& t : in) out.push_back(cast_float(t, to));
   return out;
 }
 
@@ -124,6 +126,7 @@ Parameter Cell::add(const std::string& name, const Shape& shape, const Init& ini
 
 Parameter Cell::add(const std::string& name, Parameter parameter) {
   check_name(name);
+  if (!parameter->requires_grad) states_.push_back(name);
   parameters_.emplace_back(name, parameter);
   return parameter;
 }
@@ -244,11 +247,21 @@ Parameter Cell::find_own(std::string_view name) const {
   return nullptr;
 }
 
-const Tensor& Cell::value(std::string_view name) const {
-  for (const auto& [n, p] : parameters_) {
-    if (n == name) return p->value;
+Tensor Cell::computed(const std::pair<std::string, Parameter>& own) const {
+  const auto& [name, p] = own;
+  if (!casts_ || std::find(states_.begin(), states_.end(), name) != states_.end()) return p->value;
+  return cast_float(p->value, cast_to_);
+}
+
+Tensor Cell::value(std::string_view name) const {
+  for (const auto& own : parameters_) {
+    if (own.first == name) return computed(own);
   }
   MYCEL_CHECK(false, "{} has no parameter '{}'", class_name(), name);
+}
+
+Tensor Cell::value(size_t place) const {
+  return place < parameters_.size() ? computed(parameters_[place]) : Tensor();
 }
 
 WithoutInit::WithoutInit() : before_(g_without_init) { g_without_init = true; }

@@ -103,7 +103,8 @@ class Cell {
   // requires_grad of every parameter below.
   void freeze();
   void unfreeze();
-  // Floating-point inputs of this cell and all below are cast to `dtype` before they run.
+  // This cell and all below compute in `dtype`: floating-point inputs and parameters are cast to
+  // it. States (parameters added with requires_grad = false) keep their own.
   void to_float(DType dtype);
   // Names every parameter by its path with `prefix` in front.
   void update_parameters_name(const std::string& prefix);
@@ -114,17 +115,20 @@ class Cell {
  protected:
   // A parameter under the name it carries, dots included: the states of optimizers.
   void add_state(Parameter parameter);
-  // The value of an own parameter; MYCEL_CHECK when there is none.
-  const Tensor& value(std::string_view name) const;
+  // The value of an own parameter as it computes with it; MYCEL_CHECK when there is none.
+  Tensor value(std::string_view name) const;
+  Tensor value(size_t place) const;                 // in order of addition; empty behind the last
   Parameter find_own(std::string_view name) const;  // null when there is none
 
  private:
   void insert_child(const std::string& name, CellPtr child);
   void check_name(const std::string& name) const;
   Tensor single(Tensors results) const;
+  Tensor computed(const std::pair<std::string, Parameter>& own) const;
   void collect(const std::string& prefix, bool recurse, std::vector<NamedParameter>& out) const;
 
   std::vector<std::pair<std::string, Parameter>> parameters_;
+  std::vector<std::string> states_;  // names of parameters that were added without gradients
   std::vector<std::pair<std::string, CellPtr>> children_;
   std::string name_;  // in the parent
   bool training_ = false;

@@ -43,6 +43,18 @@ TEST(Cell, NamesParametersByPath) {
   EXPECT_EQ(net.untrainable_params().size(), 4u);
 }
 
+TEST(Cell, ToFloatComputesInAnotherType) {
+  Net net;
+  net.to_float(DType::kFloat16);
+  EXPECT_EQ(net(sequence({2, 1, 8, 8})).dtype(), DType::kFloat16);
+  EXPECT_EQ(net.parameter("conv.weight")->value.dtype(), DType::kFloat32);
+  CellPtr norm = make("BatchNorm2d", {4});
+  norm->to_float(DType::kFloat16);
+  norm->set_train();
+  EXPECT_EQ(norm(sequence({2, 4, 3, 3})).dtype(), DType::kFloat16);
+  EXPECT_EQ(norm->parameter("moving_mean")->value.dtype(), DType::kFloat32);
+}
+
 TEST(Cell, ErrorsCarryTheLayerPath) {
   Net net;
   try {

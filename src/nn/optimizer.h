@@ -124,7 +124,7 @@ class Optimizer : public Cell {
   void slot(const std::string& name, double fill = 0, ShapeOf shape_of = nullptr);
   // A state of the optimizer, one element.
   Parameter shared(const std::string& name, double first);
-  const Tensor& shared_value(std::string_view name) const { return value(name); }
+  Tensor shared_value(std::string_view name) const { return value(name); }
   void assign_shared(std::string_view name, Tensor v);
   // The number of this step, counted from 1, float32, 0-d.
   Tensor step_number() const;

@@ -28,6 +28,7 @@ void register_rooms() {
   register_norm();
   register_loss();
   register_update();
+  register_collective();
   register_control();
   register_fused();
 }

@@ -19,5 +19,6 @@ void register_fused();
 void register_embedding();
 void register_image();
 void register_update();
+void register_collective();
 
 }  // namespace mycel::ops

@@ -155,11 +155,44 @@ def test_recompute_gives_the_same_gradients(x):
     assert np.allclose(plain[0].asnumpy(), again[0].asnumpy(), atol=1e-6)
 
 
-def test_to_float_casts_inputs(x):
-    net = nn.Dense(4, 3).to_float(ms.float16)
-    assert net(x).dtype in (ms.float16, ms.float32)
+def test_to_float_computes_in_another_type(x):
+    class Custom(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = Parameter(Tensor(np.full((4, 2), 0.1, np.float32)), name="w")
+            self.b = Parameter(Tensor(np.full(2, 0.3, np.float32)), name="b")
+
+        def construct(self, x):
+            return ops.matmul(x, self.w) + self.b
+
+    cells = (
+        nn.Dense(4, 3, activation="tanh"),
+        nn.LayerNorm((4,)),
+        nn.SequentialCell(nn.Dense(4, 3), nn.PReLU()),
+        Custom(),
+    )
+    for net in cells:
+        for kind in (ms.float16, ms.bfloat16, ms.float32):
+            assert net.to_float(kind)(x).dtype == kind
+        weights = net.trainable_params()
+        assert all(p.dtype == ms.float32 for p in weights)
+        grads = ops.grad(net.to_float(ms.float16), None, weights)(x)
+        assert all(g.dtype == ms.float32 for g in grads)
+    want = x.asnumpy().astype(np.float16) @ np.full((4, 2), 0.1, np.float16) + np.float16(0.3)
+    got = cells[-1](x)
+    assert np.allclose(got.asnumpy(), want, rtol=2e-3)  # two roundings of half precision
     with pytest.raises(ValueError, match="floating"):
-        net.to_float(ms.int32)
+        cells[0].to_float(ms.int32)
+
+
+def test_to_float_leaves_states_alone():
+    net = nn.BatchNorm1d(2, momentum=0.9).to_float(ms.float16)
+    net.set_train()
+    mean = np.float32(1 + 2**-10)  # a float16; a tenth of it is none
+    net(Tensor(np.full((4, 2), mean)))
+    want = np.float32(0.1) * mean
+    assert net.moving_mean.dtype == ms.float32
+    assert np.allclose(net.moving_mean.asnumpy(), want, rtol=1e-6)
 
 
 @pytest.mark.plain_calls("pickle finds a class by its module")

@@ -209,8 +209,8 @@ def test_what_is_not_done_is_refused():
         NumpySlicesDataset(np.zeros((0, 2)))
     with pytest.raises(NotImplementedError, match="num_parallel_workers=4"):
         NumpySlicesDataset(np.zeros((3, 2)), num_parallel_workers=4)
-    with pytest.raises(NotImplementedError, match="amp_level='O2'"):
-        Model(nn.Dense(2, 2), amp_level="O2")
+    with pytest.raises(NotImplementedError, match="boost_level='O1'"):
+        Model(nn.Dense(2, 2), boost_level="O1")
     with pytest.raises(ValueError, match="'sink_size' needs dataset_sink_mode=True"):
         make_model().train(1, data(64), sink_size=3)
     with pytest.raises(ValueError, match="must be -1 \\(an epoch\\) or positive, got 0"):

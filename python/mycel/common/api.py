@@ -291,6 +291,44 @@ def jit(fn=None, input_signature=None, hash_args=None, jit_config=None):
 ms_function = jit
 
 
+class _CellGraphExecutor:
+    """Compiles and runs cells by name of phase, as published test code asks."""
+
+    def __init__(self):
+        self._cells = {}
+
+    def compile(self, obj, *args, phase="predict", do_convert=True, auto_parallel_mode=False):
+        """Compiles a cell or function for these arguments: (phase, whether it was new)."""
+        if auto_parallel_mode or not do_convert:
+            raise NotImplementedError(
+                "compile: auto_parallel_mode=True and do_convert=False belong to other back ends"
+            )
+        form = obj if isinstance(obj, CompiledFunction) else self._form(obj)
+        before = form.signatures
+        form.graph(*args)
+        name = f"{phase}.{id(obj)}"
+        self._cells[name] = form
+        return name, form.signatures > before
+
+    @staticmethod
+    def _form(obj):
+        from mycel.nn import _compile
+        from mycel.nn.cell import Cell
+
+        if isinstance(obj, Cell):
+            return _compile.compiled_form(obj)
+        return jit(obj)
+
+    def __call__(self, obj, *args, phase="predict"):
+        """Runs what `compile` gave as the phase."""
+        if phase in self._cells:
+            return self._cells[phase](*args)
+        return self._form(obj)(*args)
+
+
+_cell_graph_executor = _executor = _CellGraphExecutor()
+
+
 def jit_class(cls):
     """Marks a class whose methods may be called from compiled functions; every class may be
     here."""

@@ -40,6 +40,7 @@ def state_of(cell):
             id(c),
             c.training,
             c._float_type,
+            c._result_type,
             c._version,
             id(c.__dict__.get("_declared_inputs")),
             (*c._forward_pre_hooks, *c._forward_hooks, *c._backward_hooks),

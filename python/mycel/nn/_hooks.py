@@ -77,12 +77,16 @@ def run(cell, args, kwargs):
         changed = wrap(hook)(identity, args)
         if changed is not None:
             args = changed if isinstance(changed, tuple) else (changed,)
-    output = _with_gradient(cell, identity, args, kwargs)
+    if cell._float_type is None:
+        output = _with_gradient(cell, identity, args, kwargs)
+    else:
+        with _mycel.Computing(cell._float_type):
+            output = _with_gradient(cell, identity, args, kwargs)
     for hook in list(cell._forward_hooks.values()):
         changed = wrap(hook)(identity, args, output)
         if changed is not None:
             output = changed
-    return output
+    return output if cell._result_type is None else cast_floats(output, cell._result_type)
 
 
 def _with_gradient(cell, identity, args, kwargs):

@@ -26,7 +26,8 @@ class Cell:
         fields["_auto_prefix"] = auto_prefix
         fields["_name_in_parent"] = None
         fields["_special"] = False  # hooks, casts, a custom gradient: calls take the long way
-        fields["_float_type"] = None
+        fields["_float_type"] = None  # what it computes in, see to_float
+        fields["_result_type"] = None  # what its floating-point results are cast to
         fields["_flags"] = {}
         fields["_version"] = 0  # counts changes of plain attributes
         fields["_forward_pre_hooks"] = {}
@@ -276,7 +277,8 @@ class Cell:
 
     @entry
     def to_float(self, dst_type):
-        """Casts floating-point inputs, here and below, to float16, bfloat16 or float32."""
+        """Makes this cell and those below compute in float16, bfloat16 or float32: their
+        floating-point inputs and Parameters are cast to it; the Parameters keep their dtype."""
         if (
             getattr(dst_type, "name", str(dst_type)) not in _FLOATS
             and str(dst_type).lower() not in _FLOATS
@@ -285,6 +287,9 @@ class Cell:
         for _, cell in self.cells_and_names():
             cell.__dict__["_float_type"] = dst_type
             cell.__dict__["_special"] = True
+            layer = cell.__dict__.get("_layer")
+            if layer is not None:
+                layer.to_float(dst_type)
         self.add_flags_recursive(fp16=dst_type is mstype.float16, fp32=dst_type is mstype.float32)
         _compile.changed()
         return self

@@ -2,7 +2,7 @@
 The signature and the text of each class come from its record; parameters, checks and computation
 are C++."""
 
-from mycel import _mycel
+from mycel import _mycel, _published_modules
 from mycel._mycel import entry
 from mycel.common._records import documentation, signature_of
 from mycel.nn.cell import Cell
@@ -207,4 +207,5 @@ def get_activation(name, prim_name=None):
     return _from_layer(_nn.make_activation(name))
 
 
+__getattr__ = _published_modules.names_of("nn")
 __all__ = [*sorted(classes), "get_activation"]

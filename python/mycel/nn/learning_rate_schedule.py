@@ -1,6 +1,7 @@
 """The base class of learning rates that depend on the step. The published ones are in
 mycel.nn.layer."""
 
+from mycel import _published_modules
 from mycel.nn.cell import Cell
 
 
@@ -11,3 +12,6 @@ class LearningRateSchedule(Cell):
     def construct(self, global_step):
         """The learning rate at a step; subclasses write it."""
         raise NotImplementedError(f"{type(self).__name__}: construct is not written")
+
+
+__getattr__ = _published_modules.names_of("nn")

@@ -1,6 +1,6 @@
 """The base class of losses that users write. The published losses are in mycel.nn.layer."""
 
-from mycel import _mycel
+from mycel import _mycel, _published_modules
 from mycel._mycel import entry
 from mycel.nn.cell import Cell
 
@@ -37,3 +37,6 @@ class LossBase(Cell):
     def construct(self, logits, labels):
         """The loss of a batch; subclasses write it."""
         raise NotImplementedError(f"{type(self).__name__}: construct is not written")
+
+
+__getattr__ = _published_modules.names_of("nn")

@@ -3,7 +3,7 @@ users write."""
 
 import functools
 
-from mycel import _mycel
+from mycel import _mycel, _published_modules
 from mycel._mycel import Tensor, entry
 from mycel.common._records import documentation, signature_of
 
@@ -275,6 +275,7 @@ def get_metrics(metrics):
     )
 
 
+__getattr__ = _published_modules.names_of("nn")
 __all__ = [
     "BleuScore",
     "Metric",

@@ -2,7 +2,7 @@
 optimizers that users write. State lives in C++ and is seen here as Parameters
 ("moment1.conv.weight")."""
 
-from mycel import _mycel
+from mycel import _mycel, _published_modules
 from mycel._mycel import Tensor, entry
 from mycel.common._records import documentation, signature_of
 from mycel.common.parameter import Parameter, ParameterTuple
@@ -309,4 +309,5 @@ class LARS(Optimizer):
         return True
 
 
+__getattr__ = _published_modules.names_of("nn")
 __all__ = ["LARS", "Optimizer", *sorted(classes)]

@@ -1,6 +1,6 @@
 """Cells around a network: loss, training step, evaluation, gradients, loss scaling."""
 
-from mycel import _mycel
+from mycel import _mycel, _published_modules
 from mycel._mycel import Tensor, entry
 from mycel.common import dtype as mstype
 from mycel.common.parameter import Parameter, ParameterTuple
@@ -395,3 +395,6 @@ class DistributedGradReducer(Cell):
 
     def construct(self, grads):
         return grads
+
+
+__getattr__ = _published_modules.names_of("nn")

@@ -2,6 +2,7 @@
 
 import functools
 
+from mycel import _published_modules
 from mycel._mycel import Tensor, entry
 from mycel.common import dtype as mstype
 from mycel.ops._transforms import GradOperation, interpreted
@@ -223,6 +224,7 @@ def clip_by_global_norm(x, clip_norm=1.0, use_norm=None):
     return tuple((t * scale.astype(t.dtype)) for t in x)
 
 
+__getattr__ = _published_modules.names_of("ops")
 __all__ = [
     "GradOperation",
     "HyperMap",

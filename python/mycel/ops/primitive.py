@@ -10,7 +10,7 @@ import re
 from functools import wraps
 from typing import NamedTuple
 
-from mycel import _mycel
+from mycel import _mycel, _published_modules
 from mycel._mycel import PrimitiveBase
 
 
@@ -218,4 +218,5 @@ def make_class(name, form):
 
 _PLAIN, _EMPTY = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
 
+__getattr__ = _published_modules.names_of("ops")
 __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "prim_attr_register"]

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from mycel import _mycel
+from mycel import _mycel, _published_modules
 from mycel._mycel import Tensor, entry
 from mycel.common.parameter import Parameter
 
@@ -533,6 +533,7 @@ class ReduceLROnPlateau(_Watching):
         self.cooldown_counter, self.wait = self.cooldown, 0
 
 
+__getattr__ = _published_modules.names_of("train")
 __all__ = [
     "Callback",
     "EarlyStopping",

@@ -10,45 +10,12 @@ from mycel._mycel import Tensor, entry
 from mycel.dataset.datasets import Dataset
 from mycel.nn.cell import Cell
 from mycel.nn.metrics import Loss, get_metrics
-from mycel.nn.wrap import (
-    TrainOneStepCell,
-    TrainOneStepWithLossScaleCell,
-    WithEvalCell,
-    WithLossCell,
-)
-from mycel.train import serialization
+from mycel.nn.wrap import WithEvalCell, WithLossCell
+from mycel.train import amp, serialization
 from mycel.train.callback import Callback, RunContext, _InternalCallbackParam, restore_run
 from mycel.train.sinks import Steps, check_size
 
 _train = _mycel.train
-
-
-def _check_levels(owner, amp_level, boost_level, options):
-    if amp_level != "O0":
-        raise NotImplementedError(f"{owner}: amp_level={amp_level!r} is not supported; only 'O0'")
-    if boost_level != "O0":
-        raise NotImplementedError(
-            f"{owner}: boost_level={boost_level!r} is not supported; only 'O0'"
-        )
-    for name, value in options.items():
-        if name not in ("loss_scale_manager", "keep_batchnorm_fp32", "boost_config_dict"):
-            raise TypeError(f"{owner}: there is no option '{name}'")
-        if name != "loss_scale_manager" and value not in (None, ""):
-            raise NotImplementedError(f"{owner}: {name} is not supported")
-
-
-@entry
-def build_train_network(network, optimizer, loss_fn=None, level="O0", boost_level="O0", **kwargs):
-    """The cell that makes one training step. loss_scale_manager: how the loss is scaled."""
-    _check_levels("build_train_network", level, boost_level, kwargs)
-    whole = network if loss_fn is None else WithLossCell(network, loss_fn)
-    manager = kwargs.get("loss_scale_manager")
-    if manager is None:
-        return TrainOneStepCell(whole, optimizer).set_train()
-    cell = manager.get_update_cell()
-    if cell is None:
-        return TrainOneStepCell(whole, optimizer, manager.get_loss_scale()).set_train()
-    return TrainOneStepWithLossScaleCell(whole, optimizer, cell).set_train()
 
 
 def _callbacks(callbacks):
@@ -157,8 +124,8 @@ class Model:
     loss_fn(outputs, label): without one the network gives the loss. metrics: a dict from name
     to Metric, or a set or list of short names. eval_network: a cell that gives (loss, outputs,
     label) in evaluation, or what eval_indexes, three places [loss, outputs, label] (-1: none),
-    finds in its results. amp_level and boost_level: only "O0". loss_scale_manager=…: how the
-    loss is scaled.
+    finds in its results. amp_level: "O0" to "O3" as in mycel.amp, whose build_train_network takes
+    further options. boost_level: only "O0".
     """
 
     @entry
@@ -174,7 +141,7 @@ class Model:
         boost_level="O0",
         **kwargs,
     ):
-        _check_levels("Model", amp_level, boost_level, kwargs)
+        amp.check_level("Model", amp_level, boost_level, kwargs)
         for name, cell in (("network", network), ("eval_network", eval_network)):
             if not isinstance(cell, Cell) and not (cell is None and name == "eval_network"):
                 raise TypeError(f"Model: '{name}' must be a Cell, got {type(cell).__name__}")
@@ -186,10 +153,12 @@ class Model:
         self._metrics = get_metrics(metrics) or {}
         self._eval_indexes, self._eval_network = eval_indexes, eval_network
         if eval_network is None and loss_fn is not None:
-            self._eval_network = WithEvalCell(network, loss_fn)
+            self._eval_network = WithEvalCell(network, loss_fn, amp_level in ("O2", "O3"))
         self._train_network = None
         if optimizer is not None:
-            self._train_network = build_train_network(network, optimizer, loss_fn, **kwargs)
+            self._train_network = amp.build_train_network(
+                network, optimizer, loss_fn, amp_level, boost_level, **kwargs
+            )
         elif loss_fn is not None:
             self._train_network = WithLossCell(network, loss_fn)
         else:
@@ -425,4 +394,4 @@ def _sink(owner, wanted, size):
     return size if wanted else 0
 
 
-__all__ = ["Model", "build_train_network"]
+__all__ = ["Model"]

@@ -2,7 +2,7 @@
 
 import os
 
-from mycel import _mycel
+from mycel import _mycel, _published_modules
 from mycel._mycel import Tensor, entry
 from mycel.common.parameter import Parameter
 from mycel.nn.cell import Cell
@@ -176,4 +176,5 @@ def load_param_into_net(net, parameter_dict, strict_load=False, *, partial=False
     )
 
 
+__getattr__ = _published_modules.names_of("train")
 __all__ = ["load_checkpoint", "load_param_into_net", "save_checkpoint"]

@@ -24,9 +24,7 @@ constexpr LayerDef kDense = check({
         },
     .construct =
         [](Layer& l, Inputs x) {
-          const auto& p = l.own_parameters();
-          Tensor y =
-              ops::dense(x[0], p[0].second->value, p.size() > 1 ? p[1].second->value : Tensor());
+          Tensor y = ops::dense(x[0], l.value(0), l.value(1));
           return l.children().empty() ? y : l.children()[0].second(y);
         },
 });

@@ -110,8 +110,7 @@ Tensor without_dim(const Tensor& t, int d) {
 
 Tensor convolve(Layer& l, Inputs x) {
   const auto& c = l.kept<Convolution>();
-  const auto& p = l.own_parameters();
-  Tensor w = p[0].second->value, bias = p.size() > 1 ? p[1].second->value : Tensor();
+  Tensor w = l.value(0), bias = l.value(1);
   if (c.spatial == 1) w = without_dim(w, 2);
   if (c.channel_last) w = ops::transpose(w, ir::Attr(ir::Attr::Ints{0, 3, 1, 2}));
   bool single = x[0].rank() == c.spatial + 1;  // one sample without a batch dim

@@ -60,7 +60,9 @@ Tensor batch_norm(Layer& l, Inputs in) {
     return ops::batch_norm(x, l.value("moving_mean"), l.value("moving_variance"), l.value("gamma"),
                            l.value("beta"), false, 0.1, b.eps, b.axis);
   }
-  Tensors r = run_ops("batch_norm_train", {x, l.value("gamma"), l.value("beta")}, {b.eps, b.axis});
+  // Statistics have the dtype of these: not what the layer computes in.
+  Tensor gamma = l.find_own("gamma")->value, beta = l.find_own("beta")->value;
+  Tensors r = run_ops("batch_norm_train", {x, gamma, beta}, {b.eps, b.axis});
   move_statistics(l, b, x, r[1], r[2]);
   return r[0];
 }
