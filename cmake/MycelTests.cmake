@@ -31,3 +31,11 @@ foreach(tier IN ITEMS smoke ci all)
   add_test(NAME cpp_${tier} COMMAND mycel_tests --gtest_brief=1 --gtest_filter=${${tier}})
   set_tests_properties(cpp_${tier} PROPERTIES LABELS ${tier} TIMEOUT 1800)
 endforeach()
+
+# Random calls of ops, for tests/fuzz/compare_ops.py.
+file(GLOB case_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cpp/case_*.cc
+     ${PROJECT_SOURCE_DIR}/tests/cpp/op_*.cc)
+list(FILTER case_sources EXCLUDE REGEX "_test\\.cc$")
+mycel_program(mycel_op_calls SOURCES ${PROJECT_SOURCE_DIR}/tests/fuzz/op_calls.cc ${case_sources})
+set_target_properties(mycel_op_calls PROPERTIES EXCLUDE_FROM_ALL TRUE)
+target_include_directories(mycel_op_calls PRIVATE ${PROJECT_SOURCE_DIR}/tests/cpp)

@@ -41,7 +41,11 @@ void expand_cosine_similarity(Expansion& e) {
   check_pair(e, 0, 1);
   int rank = std::max(e.x(0).rank(), e.x(1).rank());
   int axis = normalize_axis(e.attrs.integer("dim"), rank, "cosine_similarity");
-  e.result(cosine(e.x(0), e.x(1), axis - rank, e.attrs.real("eps")));
+  auto wide = [&](Value v) {  // both have the axis
+    while (v.rank() < rank) v = kExpandDims({v}, {0});
+    return v;
+  };
+  e.result(cosine(wide(e.x(0)), wide(e.x(1)), axis, e.attrs.real("eps")));
 }
 
 // 1 - cos for pairs that belong together (target 1), the excess of cos over the margin for others

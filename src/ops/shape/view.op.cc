@@ -229,11 +229,17 @@ constexpr OpDef kFlatten = check({
         [](Expansion& e) {
           Value x = e.x(0);
           if (e.attrs.string("order") == "F" && x.rank() > 1) x = kTranspose({x});
-          bool vector = x.rank() < 2;  // whatever the dims asked, as published
+          bool vector = x.rank() < 2;  // start_dim = 1, the default, is allowed too
+          int64_t from = e.attrs.integer("start_dim"), to = e.attrs.integer("end_dim");
+          if (vector && (from < -1 || from > 1 || to < -1 || to > 0)) {
+            value_error("flatten: dims {} to {} are not those of {}", from, to, x.type().str());
+          }
           e.result(kCollapseDims({x}, {vector ? Attr(0) : e.attrs["start_dim"],
                                        vector ? Attr(-1) : e.attrs["end_dim"]}));
         },
-    .cases = "order = C F; start_dim = 0 1; end_dim = -1 2 | input[3]",
+    .cases =
+        "order = C F; start_dim = 0 1; end_dim = -1 2; bad end_dim = 3 | input[3]; end_dim = -1 "
+        "0; bad end_dim = 1; bad start_dim = 2",
     .onnx = "Flatten",
     .primitive = "Flatten()",
 });
