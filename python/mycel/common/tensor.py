@@ -626,6 +626,12 @@ def svd(self, full_matrices=False, compute_uv=True):
 
 
 @_method
+def qr(self, some=True):
+    """(q, r) of each matrix; q is square unless some."""
+    return tuple(_ops().qr(self, "reduced" if some else "complete"))
+
+
+@_method
 def norm(self, ord=None, dim=None, keepdim=False, *, dtype=None):  # noqa: A002
     """The norm of vectors along one dim, of matrices in two, or of all elements."""
     return _ops().norm(self, ord, dim, keepdim, dtype=dtype)

@@ -182,8 +182,9 @@ def matrix_diag(x, k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_
     below the main diagonal are put. num_rows and num_cols of -1: as few as fit. ValueError where
     the sizes do not belong together."""
     x = _tensor(x)
-    rows, columns = _whole("matrix_diag", "num_rows", num_rows), _whole(
-        "matrix_diag", "num_cols", num_cols
+    rows, columns = (
+        _whole("matrix_diag", "num_rows", num_rows),
+        _whole("matrix_diag", "num_cols", num_cols),
     )
     pad = _padding(x, padding_value)
     return _op("matrix_diag_band")(x, pad, _band("matrix_diag", k), rows, columns, align)

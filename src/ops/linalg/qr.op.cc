@@ -86,25 +86,6 @@ constexpr OpDef kQrFull = check({
     .internal = true,
 });
 
-constexpr OpDef kQrSome = check({
-    .name = "qr_some",
-    .doc = "The QR decomposition, with q square unless some.",
-    .in = {"input: inexact[..., m, n]"},
-    .attr = {"some: bool = True"},
-    .out = {"q", "r"},
-    .shard = "none",
-    .expand =
-        [](Expansion& e) {
-          need_matrix(e);
-          const char* mode = e.attrs.boolean("some") ? "reduced" : "complete";
-          e.results = all_results(kQr, {e.x(0)}, {mode});
-        },
-    .cases = "input[2, 3, 3]; input in (-2, 2); some = False True; tol 1e-4; fd 1e-5; input "
-             "dtypes float32 float64 complex64 complex128; bad input[3]",
-    .method = "qr",
-    .internal = true,
-});
-
-void register_qr() { register_ops({&kQr, &kQrFull, &kQrSome}); }
+void register_qr() { register_ops({&kQr, &kQrFull}); }
 
 }  // namespace mycel::ops
