@@ -1,6 +1,6 @@
 """Linear algebra under SciPy's names. Matrices are the last two dims; integers become float64.
-overwrite_a, overwrite_b and check_finite are accepted: values are never overwritten, and NaN and inf
-are computed with as they come."""
+overwrite_a, overwrite_b and check_finite are accepted: values are never overwritten, and NaN and
+inf are computed with as they come."""
 
 from mycel._mycel import Tensor, entry
 from mycel.common import dtype as mstype
