@@ -5,6 +5,7 @@ find_package(nlohmann_json 3.10 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_path(MYCEL_XXHASH_INCLUDE xxhash.h REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 
 # fmt compiled once, spdlog and xxhash header-only: a wheel must not need the builder's shared copies.
 add_library(mycel_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt.cc)

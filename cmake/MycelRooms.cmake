@@ -88,7 +88,7 @@ include(MycelGenerated)
 # --- The rooms above, and the folders that alone see a foreign library's headers.
 set(room_objects)
 mycel_sources(sources "ops/.*\\.cpu\\.cc$")
-mycel_object_library(mycel_ops_cpu room_objects SOURCES ${sources} GENERATED)
+mycel_object_library(mycel_ops_cpu room_objects SOURCES ${sources} GENERATED LINK Eigen3::Eigen)
 foreach(room IN LISTS MYCEL_ROOMS)
   mycel_sources(sources "${room}/")
   list(FILTER sources EXCLUDE REGEX "/src/backend/(cpu/onednn|cuda)/")

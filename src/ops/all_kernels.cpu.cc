@@ -10,6 +10,8 @@ void ensure_kernels() {
   static std::once_flag once;
   std::call_once(once, [] {
     ops::register_matmul_kernels();
+    ops::register_linalg_kernels();
+    ops::register_fft_kernels();
     ops::register_conv_kernels();
     ops::register_loss_kernels();
     ops::register_shape_kernels();

@@ -5,6 +5,8 @@
 namespace mycel::ops {
 
 void register_matmul_kernels();
+void register_linalg_kernels();
+void register_fft_kernels();
 void register_conv_kernels();
 void register_pool_kernels();
 void register_loss_kernels();

@@ -22,6 +22,8 @@ void register_rooms() {
   register_random();
   register_embedding();
   register_matmul();
+  register_linalg();
+  register_fft();
   register_conv();
   register_pool();
   register_image();

@@ -10,6 +10,8 @@ void register_shape();
 void register_index();
 void register_random();
 void register_matmul();
+void register_linalg();
+void register_fft();
 void register_conv();
 void register_pool();
 void register_norm();

@@ -177,6 +177,9 @@ Tensors cond(const Tensor& pred, const Fn& then, const Fn& otherwise,
 Tensors while_loop(const Fn& condition, const Fn& body, std::span<const Tensor> carried) {
   Region c = trace_region(condition, carried, "condition");
   Region b = trace_region(body, carried, "body");
+  if (b.graph->results().size() != carried.size())
+    value_error("while_loop: {} values are carried, the body gives {}", carried.size(),
+                b.graph->results().size());
   Tensors in(carried.begin(), carried.end());
   in.insert(in.end(), c.captured.begin(), c.captured.end());
   in.insert(in.end(), b.captured.begin(), b.captured.end());

@@ -620,6 +620,36 @@ def unbind(self, dim=0):
 
 
 @_method
+def svd(self, full_matrices=False, compute_uv=True):
+    """Singular values and vectors (s, u, v) of each matrix; s alone without compute_uv."""
+    return _ops().svd(self, full_matrices, compute_uv)
+
+
+@_method
+def qr(self, some=True):
+    """(q, r) of each matrix; q is square unless some."""
+    return tuple(_ops().qr(self, "reduced" if some else "complete"))
+
+
+@_method
+def norm(self, ord=None, dim=None, keepdim=False, *, dtype=None):  # noqa: A002
+    """The norm of vectors along one dim, of matrices in two, or of all elements."""
+    return _ops().norm(self, ord, dim, keepdim, dtype=dtype)
+
+
+@_method
+def lstsq(self, A):  # noqa: N803
+    """The least squares or shortest solution x of self x = A."""
+    return _ops().lstsq(self, A)
+
+
+@_method
+def lu_solve(self, LU_data, LU_pivots):  # noqa: N803
+    """x with a x = self from a's LU factors and pivots, which count from 1."""
+    return _ops().lu_solve(self, LU_data, LU_pivots)
+
+
+@_method
 def set_const_arg(self, const_arg=True):
     """A tensor of the same value that compiled functions take by value."""
     return Tensor(self, const_arg=const_arg)

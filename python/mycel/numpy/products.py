@@ -182,16 +182,14 @@ def _vector_norm(x, ord, axes, keepdims):  # noqa: A002
 
 
 def _matrix_norm(x, ord, axes, keepdims):  # noqa: A002
-    rows, columns = axes
-    if ord in (1, -1):
-        rows, columns = columns, rows
-    elif ord not in (math.inf, -math.inf):
+    if ord == "nuc":
+        return op("nuclear_norm")(x, axes, keepdims)
+    if ord not in (1, -1, 2, -2, math.inf, -math.inf):
         raise ValueError(
-            f"norm: 'ord' of matrices must be None, 'fro', 1, -1, inf or -inf, got {ord!r}"
+            "norm: 'ord' of matrices must be None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got "
+            f"{ord!r}"
         )
-    total = op("reduce_sum")(op("abs")(x), (columns,), True)
-    record = "reduce_max" if ord > 0 else "reduce_min"
-    return op(record)(total, axes, keepdims)
+    return op("norm")(x, ord, axes, keepdims)
 
 
 @entry
@@ -199,15 +197,16 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
     """The norm of vectors along one axis or of matrices along two; of all elements without axis.
 
     ord: of vectors any number, 0 counting and inf taking the largest; of matrices None or 'fro'
-    (the root of the sum of squares), 1 or -1 (largest or smallest column sum), inf or -inf (row
-    sums). ValueError for others, and for ord without axis where x has more than two dims."""
+    (the root of the sum of squares), 'nuc' (the sum of singular values), 1 or -1 (largest or
+    smallest column sum), inf or -inf (row sums), 2 or -2 (largest or smallest singular value).
+    ValueError for others, and for ord without axis where x has more than two dims."""
     x = inexact(array_of(x, "norm"))
     if (
         ord is not None
-        and ord != "fro"
+        and ord not in ("fro", "nuc")
         and (isinstance(ord, (bool, str)) or not isinstance(ord, (int, float)))
     ):
-        raise ValueError(f"norm: 'ord' must be None, 'fro' or a number, got {ord!r}")
+        raise ValueError(f"norm: 'ord' must be None, 'fro', 'nuc' or a number, got {ord!r}")
     if axis is None and ord is not None and x.ndim not in (1, 2):
         raise ValueError(f"norm: 'ord' {ord!r} without 'axis' needs 1 or 2 dims, got {x.shape}")
     axes = axes_of(axis, x.ndim, "norm")
@@ -217,8 +216,8 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
         return op("abs")(x)
     if ord is None or (ord == "fro" and len(axes) == 2):
         return _vector_norm(x, None, axes, keepdims)
-    if ord == "fro":
-        raise ValueError("norm: 'fro' is a norm of matrices; name two axes")
+    if isinstance(ord, str) and len(axes) != 2:
+        raise ValueError(f"norm: {ord!r} is a norm of matrices; name two axes")
     return (_vector_norm if len(axes) == 1 else _matrix_norm)(x, ord, axes, keepdims)
 
 

@@ -11,6 +11,7 @@ from mycel.ops._depthwise import *
 from mycel.ops._forms import *
 from mycel.ops._jacobian import hessian, jacfwd, jacrev, linearize
 from mycel.ops._jet import derivative, jet
+from mycel.ops._linalg import *
 from mycel.ops._loops import *
 from mycel.ops._published import *
 from mycel.ops._random import *

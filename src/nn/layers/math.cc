@@ -97,6 +97,37 @@ constexpr LayerDef kTriu = check({
     .construct = [](Layer&, Inputs x) { return ops::triu(x[0], whole_number(x, 1)); },
 });
 
+constexpr LayerDef kMatrixDiag = check({
+    .name = "MatrixDiag",
+    .doc = "Matrices [..., n, n] with the vectors [..., n] on the diagonal, zeros elsewhere.",
+    .in = {"input_x"},
+    .construct = [](Layer&, Inputs x) { return run_op("matrix_diag_band", {x[0], Tensor()}); },
+});
+constexpr LayerDef kMatrixDiagPart = check({
+    .name = "MatrixDiagPart",
+    .doc = "The main diagonals [..., min(m, n)] of matrices [..., m, n].",
+    .in = {"input_x"},
+    .construct = [](Layer&, Inputs x) { return run_op("matrix_diag_part_band", {x[0], Tensor()}); },
+});
+constexpr LayerDef kMatrixSetDiag = check({
+    .name = "MatrixSetDiag",
+    .doc = "Matrices [..., m, n] with their main diagonals replaced by [..., min(m, n)].",
+    .in = {"input_x", "diagonal"},
+    .construct = [](Layer&, Inputs x) { return run_op("matrix_set_diag_band", {x[0], x[1]}); },
+});
+constexpr LayerDef kMatDet = check({
+    .name = "MatDet",
+    .doc = "The determinants of square matrices [..., n, n].",
+    .in = {"a"},
+    .construct = [](Layer&, Inputs x) { return ops::det(x[0]); },
+});
+constexpr LayerDef kMatInverse = check({
+    .name = "MatInverse",
+    .doc = "The inverses of square matrices [..., n, n].",
+    .in = {"a"},
+    .construct = [](Layer&, Inputs x) { return ops::inverse(x[0]); },
+});
+
 constexpr LayerDef kL1Regularizer = check({
     .name = "L1Regularizer",
     .doc = "scale * sum(|weights|).",
@@ -110,7 +141,9 @@ constexpr LayerDef kL1Regularizer = check({
 }  // namespace
 
 LayerDefs math_layers() {
-  return {&kMatMul, &kMoments, &kReduceLogSumExp, &kRange, &kRoll, &kTril, &kTriu, &kL1Regularizer};
+  return {&kMatMul, &kMoments,    &kReduceLogSumExp, &kRange,          &kRoll,
+          &kTril,   &kTriu,       &kMatrixDiag,      &kMatrixDiagPart, &kMatrixSetDiag,
+          &kMatDet, &kMatInverse, &kL1Regularizer};
 }
 
 }  // namespace mycel::nn

@@ -6,6 +6,7 @@
 #include "ir/type_rule.h"
 #include "ops/control/control.h"
 #include "ops/elementwise/elementwise.h"
+#include "ops/linalg/linalg.h"
 #include "ops/reduce/fold.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/rooms.h"
@@ -31,19 +32,19 @@ Value vector_norm(Value x, double p, const Attr::Ints& axis, bool keep) {
   return kPow({sum, number(sum, 1 / p)});
 }
 
-// Norms of a matrix in two axes that need no singular values.
+// Norms of the matrices in two axes: sums of rows or columns, or singular values.
 Value matrix_norm(Expansion& e, Value x, double p, int row, int column) {
-  Value size = kAbs({x});
-  bool by_columns = std::fabs(p) == 1;  // column sums; infinity: row sums
-  Value sums = kReduceSum({size}, {Attr::Ints{by_columns ? row : column}, true});
-  if (!by_columns && !std::isinf(p)) {
-    throw UserError(
-        ErrorKind::kUnsupported,
-        fmt::format(
-            "{}: ord {} of a matrix needs singular values; allowed here: None, 1, -1, inf, -inf",
-            e.op.name, p));
+  bool by_columns = std::fabs(p) == 1;  // column sums; infinity: row sums; 2: singular values
+  const OpDef& extreme = p > 0 ? kReduceMax : kReduceMin;
+  if (std::fabs(p) == 2) {
+    Value s = singular_values_over(x, {row, column}, true, e.op.name.c_str());
+    return extreme({s}, {Attr::Ints{-1}, false});
   }
-  return (p > 0 ? kReduceMax : kReduceMin)({sums}, {Attr::Ints{by_columns ? column : row}, true});
+  if (!by_columns && !std::isinf(p))
+    value_error("{}: ord of matrices must be None, 1, -1, 2, -2, inf or -inf, got {}", e.op.name,
+                p);
+  Value sums = kReduceSum({kAbs({x})}, {Attr::Ints{by_columns ? row : column}, true});
+  return extreme({sums}, {Attr::Ints{by_columns ? column : row}, true});
 }
 
 void axes_type(TypeRuleCtx& c, const Attr& axis, bool keep, DType d) {
@@ -116,7 +117,8 @@ constexpr OpDef kNorm = check({
            "None and ord is "
            "given): (sum |x|^ord)^(1/ord), also inf, -inf, 0. Of matrices (two axes): None is the "
            "root of the sum "
-           "of squares, 1, -1, inf, -inf are extremes of column or row sums.",
+           "of squares, 1, -1, inf, -inf are extremes of column or row sums, 2 and -2 the largest "
+           "and smallest singular value.",
     .in = {"a: number"},
     .attr = {"ord: float? = None", "dim: int[]? = None", "keepdim: bool = False",
              "dtype: dtype? = None"},
@@ -147,7 +149,8 @@ constexpr OpDef kNorm = check({
         "= 3; "
         "a dtypes float16 float32 float64 complex64 int32 | a[6]; dim = None; ord = 3 0.5 0; at "
         "([3, 4]) -> 4.4979414452754150; skip grad2: the root of x has kinks nearby | a[3, 4]; "
-        "dim = None; ord = None 1 inf",
+        "dim = None; ord = None 1 inf | a[2, 3, 4]; a dtypes float32 float64 complex64; ord = 2 "
+        "-2; dim = [0, 2] [1, 0]; keepdim = False True; tol 1e-4; fd 1e-5; bad ord = 3.0",
     .method = "norm",
 });
 

@@ -37,6 +37,9 @@ extern const OpDef kArange, kLinspace, kEye;
 extern const OpDef kBand, kMatrixBandPart, kTril, kTriu, kDiagonal, kDiagonalUpdate, kDiag,
     kDiagflat, kDiagEmbed;
 extern const OpDef kTrace;
+// diagonals.op.cc
+extern const OpDef kMatrixDiagBand, kMatrixDiagPartBand, kMatrixSetDiagBand, kFillDiagonal,
+    kDiagPart;
 // windows.op.cc
 extern const OpDef kBartlettWindow, kHannWindow, kBlackmanWindow, kHammingWindow, kKaiserWindow;
 // combine.op.cc

@@ -26,6 +26,8 @@ void register_shape() {
   ir::register_ops({&kBand, &kMatrixBandPart, &kTril, &kTriu, &kDiagonal, &kDiagonalUpdate, &kDiag,
                     &kDiagflat, &kDiagEmbed, &kTrace});
   ir::register_ops(
+      {&kMatrixDiagBand, &kMatrixDiagPartBand, &kMatrixSetDiagBand, &kFillDiagonal, &kDiagPart});
+  ir::register_ops(
       {&kBartlettWindow, &kHannWindow, &kBlackmanWindow, &kHammingWindow, &kKaiserWindow});
   ir::register_ops({&kBlockDiag, &kCartesianProd, &kCombinations, &kTrilIndices, &kTriuIndices,
                     &kLogspace, &kAdjoint, &kViewAsReal});

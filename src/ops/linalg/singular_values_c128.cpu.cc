@@ -1,0 +1,8 @@
+#include "ops/linalg/singular_values.cpu.h"
+
+namespace mycel::ops {
+
+template void svd_of(const std::complex<double>*, Real<std::complex<double>>*,
+                     std::complex<double>*, std::complex<double>*, int64_t, int64_t, bool);
+
+}  // namespace mycel::ops

@@ -1,0 +1,8 @@
+#include "ops/linalg/singular_values.cpu.h"
+
+namespace mycel::ops {
+
+template void svd_of(const std::complex<float>*, Real<std::complex<float>>*, std::complex<float>*,
+                     std::complex<float>*, int64_t, int64_t, bool);
+
+}  // namespace mycel::ops

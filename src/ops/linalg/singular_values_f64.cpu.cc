@@ -1,0 +1,7 @@
+#include "ops/linalg/singular_values.cpu.h"
+
+namespace mycel::ops {
+
+template void svd_of(const double*, Real<double>*, double*, double*, int64_t, int64_t, bool);
+
+}  // namespace mycel::ops
