@@ -107,10 +107,60 @@ constexpr LayerDef kL1Regularizer = check({
                     Inputs x) { return ops::reduce_sum(ops::abs(x[0])) * l.args.real("scale"); },
 });
 
+// -- special functions
+
+constexpr LayerDef kLGamma = check({
+    .name = "LGamma",
+    .doc = "log |gamma(x)|.",
+    .construct = [](Layer&, Inputs x) { return ops::lgamma(x[0]); },
+});
+constexpr LayerDef kDiGamma = check({
+    .name = "DiGamma",
+    .doc = "The derivative of log gamma at x.",
+    .construct = [](Layer&, Inputs x) { return ops::digamma(x[0]); },
+});
+constexpr LayerDef kIGamma = check({
+    .name = "IGamma",
+    .doc = "The lower incomplete gamma function of a up to x, over gamma(a).",
+    .in = {"a", "x"},
+    .construct = [](Layer&, Inputs x) { return ops::igamma(x[0], x[1]); },
+});
+constexpr LayerDef kLBeta = check({
+    .name = "LBeta",
+    .doc = "log of the beta function: lgamma(x) + lgamma(y) - lgamma(x + y).",
+    .in = {"x", "y"},
+    .construct =
+        [](Layer&, Inputs x) {
+          return ops::lgamma(x[0]) + ops::lgamma(x[1]) - ops::lgamma(x[0] + x[1]);
+        },
+});
+
+// -- main diagonals
+
+constexpr LayerDef kMatrixDiag = check({
+    .name = "MatrixDiag",
+    .doc = "Matrices [..., n, n] with the rows of x [..., n] on their diagonals, zeros elsewhere.",
+    .construct = [](Layer&, Inputs x) { return ops::diag_embed(x[0]); },
+});
+constexpr LayerDef kMatrixDiagPart = check({
+    .name = "MatrixDiagPart",
+    .doc = "The diagonals [..., min(m, n)] of matrices x [..., m, n].",
+    .construct = [](Layer&, Inputs x) { return ops::diagonal(x[0], 0, -2, -1); },
+});
+constexpr LayerDef kMatrixSetDiag = check({
+    .name = "MatrixSetDiag",
+    .doc = "Matrices x [..., m, n] with diagonal [..., min(m, n)] in place of their own.",
+    .in = {"x", "diagonal"},
+    .construct = [](Layer&,
+                    Inputs x) { return run_op("diagonal_update", {x[0], x[1]}, {0, -2, -1}); },
+});
+
 }  // namespace
 
 LayerDefs math_layers() {
-  return {&kMatMul, &kMoments, &kReduceLogSumExp, &kRange, &kRoll, &kTril, &kTriu, &kL1Regularizer};
+  return {&kLGamma,         &kDiGamma,       &kIGamma, &kLBeta,   &kMatrixDiag,
+          &kMatrixDiagPart, &kMatrixSetDiag, &kMatMul, &kMoments, &kReduceLogSumExp,
+          &kRange,          &kRoll,          &kTril,   &kTriu,    &kL1Regularizer};
 }
 
 }  // namespace mycel::nn

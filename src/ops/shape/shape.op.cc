@@ -27,6 +27,8 @@ void register_shape() {
                     &kDiagflat, &kDiagEmbed, &kTrace});
   ir::register_ops(
       {&kBartlettWindow, &kHannWindow, &kBlackmanWindow, &kHammingWindow, &kKaiserWindow});
+  ir::register_ops({&kChannelShuffle, &kPadding, &kConjugateTranspose, &kDataFormatDimMap,
+                    &kDataFormatVecPermute});
   ir::register_ops({&kBlockDiag, &kCartesianProd, &kCombinations, &kTrilIndices, &kTriuIndices,
                     &kLogspace, &kAdjoint, &kViewAsReal});
 }
