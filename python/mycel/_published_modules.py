@@ -49,6 +49,12 @@ _PACKAGES = {
     ),
 }
 
+# Modules of other places with names of their own.
+_MODULES = {
+    "ops.operations._grad_ops": "ops._grad_ops",
+    "ops.operations._inner_ops": "ops._inner_ops",
+}
+
 
 class _Alias(types.ModuleType):
     """A module whose names are those of another."""
@@ -84,3 +90,6 @@ def install():
         for module in modules.split():
             path = f"mycel.{package}.{module}"
             sys.modules.setdefault(path, _Alias(path, f"mycel.{home}"))
+    for module, home in _MODULES.items():
+        path = f"mycel.{module}"
+        sys.modules.setdefault(path, _Alias(path, f"mycel.{home}"))

@@ -29,9 +29,9 @@ const Registry& registry() {
   static const Registry* r = [] {
     auto* made = new Registry;  // never destroyed: layers are used until the process ends
     for (const LayerDefs& room :
-         {activation_layers(), basic_layers(), combined_layers(), conv_layers(), embedding_layers(),
-          image_layers(), loss_layers(), math_layers(), norm_layers(), padding_layers(),
-          pool_layers(), recurrent_layers(), schedule_layers()}) {
+         {activation_layers(), attention_layers(), basic_layers(), combined_layers(), conv_layers(),
+          embedding_layers(), image_layers(), loss_layers(), math_layers(), norm_layers(),
+          padding_layers(), pool_layers(), recurrent_layers(), schedule_layers()}) {
       for (const LayerDef* d : room) {
         bool fresh = made->by_name.emplace(d->name, d).second;
         MYCEL_CHECK(fresh, "two layers are named {}", d->name);

@@ -127,6 +127,7 @@ std::shared_ptr<const Signature> signature_of(const LayerDef& def);
 // The rooms of records (layers/*.cc).
 using LayerDefs = std::vector<const LayerDef*>;
 LayerDefs activation_layers();
+LayerDefs attention_layers();
 LayerDefs basic_layers();
 LayerDefs combined_layers();
 LayerDefs conv_layers();

@@ -16,6 +16,8 @@ void ensure_kernels() {
     ops::register_loss_kernels();
     ops::register_shape_kernels();
     ops::register_index_kernels();
+    ops::register_recurrent_kernels();
+    ops::register_image_kernels();
   });
 }
 

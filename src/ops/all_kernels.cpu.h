@@ -12,5 +12,7 @@ void register_pool_kernels();
 void register_loss_kernels();
 void register_shape_kernels();
 void register_index_kernels();
+void register_recurrent_kernels();
+void register_image_kernels();
 
 }  // namespace mycel::ops

@@ -31,6 +31,7 @@ void register_rooms() {
   register_loss();
   register_update();
   register_collective();
+  register_recurrent();
   register_control();
   register_fused();
 }

@@ -22,5 +22,6 @@ void register_embedding();
 void register_image();
 void register_update();
 void register_collective();
+void register_recurrent();
 
 }  // namespace mycel::ops

@@ -78,6 +78,14 @@ void record(Tape& tape, const Fn& f, std::span<const Tensor> args, const std::ve
   }
 }
 
+// While compiling a size may be unknown on one side.
+bool may_agree(const Shape& a, const Shape& b) {
+  bool same = a.rank() == b.rank();
+  for (int d = 0; same && d < a.rank(); ++d)
+    same = a[d] == b[d] || a[d] == kUnknownDim || b[d] == kUnknownDim;
+  return same;
+}
+
 Tensors run_backward(const Tape& tape, const BackwardProgram& program,
                      std::span<const Tensor> seeds) {
   const autodiff::Backward& b = program.backward;
@@ -86,7 +94,7 @@ Tensors run_backward(const Tape& tape, const BackwardProgram& program,
   for (size_t i = 0; i < b.seeded.size(); ++i) {
     if (!b.seeded[i]) continue;
     Tensor seed = i < seeds.size() && seeds[i] ? seeds[i] : ones_like(tape.values[i]);
-    if (!(seed.shape() == tape.values[i].shape())) {
+    if (!may_agree(seed.shape(), tape.values[i].shape())) {
       value_error("grad: the gradient given for result {} is {}, the result is {}", i,
                   seed.describe(), tape.values[i].describe());
     }

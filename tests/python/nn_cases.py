@@ -29,6 +29,12 @@ def draw(spec, rng):
         return rng.uniform(0.2, 2, size=shape).astype(np.float32)
     if kind == "number":
         return np.array(rest[0], dtype=rest[1]).reshape(shape)
+    if kind == "causal":
+        return np.triu(np.ones(shape, bool), 1)
+    if kind == "padding":  # of the last places of the last sample
+        mask = np.zeros(shape, bool)
+        mask[-1, -1:] = True
+        return mask
     raise ValueError(kind)
 
 
@@ -141,6 +147,45 @@ LAYERS = [
     ("CentralCrop", (0.5,), {}, [(2, 3, 8, 8)], False),
     ("PSNR", (), {}, [("probability", (2, 3, 8, 8)), ("probability", (2, 3, 8, 8))], False),
     ("SSIM", (), {}, [("probability", (2, 3, 16, 16)), ("probability", (2, 3, 16, 16))], False),
+    ("MultiheadAttention", (8, 2), {}, [(3, 2, 8), (4, 2, 8), (4, 2, 8)], False),
+    (
+        "MultiheadAttention",
+        (8, 4),
+        {"add_bias_kv": True, "add_zero_attn": True, "kdim": 5, "vdim": 7},
+        [(3, 2, 8), (4, 2, 5), (4, 2, 7), ("padding", (2, 4))],
+        False,
+    ),
+    (
+        "MultiheadAttention",
+        (8, 2),
+        {"batch_first": True, "has_bias": False},
+        [(2, 3, 8), (2, 4, 8), (2, 4, 8), ("padding", (2, 4))],
+        False,
+    ),
+    ("MultiheadAttention", (8, 2), {}, [(3, 8), (4, 8), (4, 8)], False),
+    (
+        "TransformerEncoderLayer",
+        (8, 2, 16),
+        {},
+        [(3, 2, 8), ("causal", (3, 3)), ("padding", (2, 3))],
+        False,
+    ),
+    (
+        "TransformerEncoderLayer",
+        (8, 2, 16),
+        {"norm_first": True, "batch_first": True, "activation": "gelu"},
+        [(2, 3, 8), (3, 3)],
+        False,
+    ),
+    (
+        "TransformerDecoderLayer",
+        (8, 2, 16),
+        {},
+        [(3, 2, 8), (4, 2, 8), ("causal", (3, 3)), ("causal", (3, 4))],
+        False,
+    ),
+    ("TransformerDecoderLayer", (8, 2, 16), {"norm_first": True}, [(3, 2, 8), (4, 2, 8)], False),
+    ("Transformer", (8, 2, 1, 1, 16), {}, [(4, 2, 8), (3, 2, 8)], False),
 ]
 
 LOSSES = [
@@ -191,6 +236,30 @@ LOSSES = [
     ("DiceLoss", (), {}, [("probability", (3, 4)), ("binary", (3, 4))], False),
     ("MultiClassDiceLoss", (), {}, [(2, 3, 4), ("binary", (2, 3, 4))], False),
     ("FocalLoss", (), {"gamma": 1.5}, [(4, 3), ("index", (4,), 3)], False),
+    (
+        "CTCLoss",
+        (0, "mean"),
+        {},
+        [
+            (6, 2, 4),
+            ("number", (2, 2), [[1, 2], [3, 3]], np.int32),
+            ("number", (2,), [6, 5], np.int32),
+            ("number", (2,), [2, 2], np.int32),
+        ],
+        False,
+    ),
+    (
+        "CTCLoss",
+        (3, "none"),
+        {},
+        [
+            (3, 2, 4),
+            ("number", (2, 2), [[1, 2], [0, 0]], np.int32),
+            ("number", (2,), [3, 2], np.int32),
+            ("number", (2,), [1, 2], np.int32),
+        ],
+        False,
+    ),
 ]
 
 SCHEDULES = [

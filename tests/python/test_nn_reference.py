@@ -22,7 +22,9 @@ def stored(prefix):
 
 
 def close(got, want, what):
-    np.testing.assert_allclose(np.asarray(got), want, rtol=1e-4, atol=2e-5, err_msg=what)
+    # Small elements of a sum of large ones carry the rounding of the large ones.
+    size = np.abs(want, where=np.isfinite(want), out=np.zeros(want.shape)).max(initial=1)
+    np.testing.assert_allclose(np.asarray(got), want, rtol=1e-4, atol=2e-5 * size, err_msg=what)
 
 
 def label(table):
@@ -45,7 +47,8 @@ def gradients(net, tensors, seeds):
 
 
 # The peer's SeLU gradient on its CPU is no derivative of its SeLU (see test_selu_gradient).
-NO_GRADIENT = {"SeLU"}
+# Its CTCLoss gives the gradient that a log_softmax before it would pass on, not its own.
+NO_GRADIENT = {"SeLU", "CTCLoss"}
 
 
 def check_gradients(net, tensors, want, rng, outs):

@@ -80,6 +80,9 @@ std::string literal(const ArgSpec& a) {
   return braces(v.floats());
 }
 
+// The C++ name of an argument that is published under a keyword.
+std::string safe(const std::string& name) { return name == "operator" ? name + "_" : name; }
+
 // ("int64_t groups = 1, …", "groups, …").
 std::pair<std::string, std::string> parameters(const Signature& s) {
   std::string declared, passed;
@@ -89,10 +92,11 @@ std::pair<std::string, std::string> parameters(const Signature& s) {
   for (size_t i = 0; i < specs.size(); ++i) {
     const ArgSpec& a = specs[i];
     const char* comma = i ? ", " : "";
-    declared += fmt::format("{}{} {}", comma, type_of(a), a.name);
+    std::string name = safe(a.name);
+    declared += fmt::format("{}{} {}", comma, type_of(a), name);
     if (i >= first) declared += " = " + literal(a);
     bool maybe = a.kind == AttrKind::kTensor && a.extra == Extra::kNone;
-    passed += comma + (maybe ? fmt::format("{0} ? Arg({0}) : Arg()", a.name) : a.name);
+    passed += comma + (maybe ? fmt::format("{0} ? Arg({0}) : Arg()", name) : name);
   }
   return {declared, passed};
 }

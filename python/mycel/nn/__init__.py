@@ -8,8 +8,11 @@ from mycel.nn.learning_rate_schedule import LearningRateSchedule
 from mycel.nn.loss import LossBase
 from mycel.nn.metrics import *
 from mycel.nn.optim import *
+from mycel.nn.pooling import *
 from mycel.nn.recurrent import GRU, LSTM, RNN, LSTMCell
 from mycel.nn.resize import ResizeBilinear, Upsample
+from mycel.nn.sampled import *
+from mycel.nn.transformer import *
 from mycel.nn.wrap import (
     DistributedGradReducer,
     DynamicLossScaleUpdateCell,

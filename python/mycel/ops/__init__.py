@@ -8,6 +8,7 @@ from mycel import _mycel
 from mycel.ops import _orders, _published, composite, primitive
 from mycel.ops._collective import *
 from mycel.ops._depthwise import *
+from mycel.ops._distributions import *
 from mycel.ops._forms import *
 from mycel.ops._jacobian import hessian, jacfwd, jacrev, linearize
 from mycel.ops._jet import derivative, jet
@@ -15,9 +16,13 @@ from mycel.ops._linalg import *
 from mycel.ops._loops import *
 from mycel.ops._published import *
 from mycel.ops._random import *
+from mycel.ops._rearranged import *
+from mycel.ops._sequences import *
 from mycel.ops._transforms import GradOperation, grad, grad_all, jvp, value_and_grad, vjp
+from mycel.ops._updates import *
 from mycel.ops._values import *
 from mycel.ops._vmap import vmap
+from mycel.ops._windows import *
 from mycel.ops.composite import *
 from mycel.ops.primitive import (
     Primitive,
@@ -43,7 +48,7 @@ def __getattr__(name):
         value = _mycel.op(_functions[name])
     elif name in _classes:
         value = primitive.make_class(name, _classes[name])
-    elif name in ("functional", "operations"):
+    elif name in ("functional", "operations", "_grad_ops", "_inner_ops"):
         import importlib
 
         value = importlib.import_module(f"mycel.ops.{name}")

@@ -1,4 +1,6 @@
 // Look-up tables.
+#include <limits>
+
 #include "mycel/ops.h"
 #include "nn/arith.h"
 #include "nn/layer.h"
@@ -59,6 +61,21 @@ constexpr LayerDef kEmbedding = check({
         },
 });
 
+// Rows longer than max_norm, if there is one, shortened to it.
+Tensor looked_up(const Layer& l, const Tensor& ids) {
+  Tensor rows = ops::gather(l.value("embedding_table"), ids, 0);
+  if (l.args.none("max_norm")) return rows;
+  Tensor limit = number(rows, l.args.real("max_norm"));
+  Tensor norm = ops::sqrt(ops::reduce_sum(ops::square(rows), {-1}, true));
+  return rows * (limit / ops::maximum(norm, limit));
+}
+
+void add_table(Layer& l) {
+  l.add("embedding_table", Shape{l.args.positive("vocab_size"), l.args.positive("embedding_size")},
+        l.args.init("param_init"));
+  if (!l.args.none("max_norm")) l.args.positive_real("max_norm");
+}
+
 constexpr LayerDef kEmbeddingLookup = check({
     .name = "EmbeddingLookup",
     .doc = "y[...] = embedding_table[indices[...]]; rows longer than max_norm are shortened to it.",
@@ -66,25 +83,66 @@ constexpr LayerDef kEmbeddingLookup = check({
              "target: str(CPU|DEVICE) = CPU", "slice_mode: str(batch_slice) = batch_slice",
              "max_norm: float? = None"},
     .in = {"indices"},
+    .setup = add_table,
+    .construct = [](Layer& l, Inputs x) { return looked_up(l, x[0]); },
+});
+
+// Rows times values, reduced by field: [batch, fields, embedding].
+Tensor by_field(Layer& l, Inputs x) {
+  const Tensor &ids = x[0], &values = x[1], &fields = x[2];
+  if (ids.rank() != 2 || ids.shape() != values.shape() || ids.shape() != fields.shape())
+    l.fail(
+        "indices, values and field ids must be of one shape [batch, features], got {}, {} and {}",
+        ids.describe(), values.describe(), fields.describe());
+  int64_t batch = ids.dim(0), count = l.args.integer("field_size");
+  const std::string& how = l.args.string("operator");
+  Tensor rows = looked_up(l, ids) * ops::expand_dims(values, -1);
+  int64_t width = rows.dim(-1);
+  // Each sample has fields of its own.
+  Tensor first = ops::expand_dims(ops::arange(0, static_cast<double>(batch), 1, DType::kInt64), -1);
+  Tensor segments =
+      ops::reshape(ops::cast(fields, DType::kInt64) + first * static_cast<double>(count), {-1});
+  rows = ops::reshape(rows, {-1, width});
+  // A value of 0 marks a feature that is not there.
+  Tensor weight = ops::expand_dims(ops::abs(ops::reshape(values, {-1})), -1);
+  Tensor total = ops::unsorted_segment_sum(weight, segments, batch * count);
+  Tensor y;
+  if (how == "MAX") {
+    Tensor lowest = number(rows, -std::numeric_limits<float>::max());
+    rows = ops::select(weight > 0, rows, lowest);
+    y = ops::unsorted_segment_max(rows, segments, batch * count);
+    y = ops::select(total > 0, y, ops::zeros_like(y));
+  } else {
+    y = ops::unsorted_segment_sum(rows, segments, batch * count);
+    if (how == "MEAN") y = ops::div_no_nan(y, total);
+  }
+  return ops::reshape(y, {batch, count, width});
+}
+
+constexpr LayerDef kMultiFieldEmbeddingLookup = check({
+    .name = "MultiFieldEmbeddingLookup",
+    .doc = "Rows of the table at input_indices [batch, features] times input_values, reduced (SUM, "
+           "weighted MEAN or MAX) over the features of each field id: [batch, field_size, "
+           "embedding_size]; 0 for a field without features; a value of 0 is no feature.",
+    .args = {"vocab_size: int", "embedding_size: int", "field_size: int",
+             "param_init: init = normal", "target: str(CPU|DEVICE) = CPU",
+             "slice_mode: str(batch_slice) = batch_slice", "feature_num_list: int[]? = None",
+             "max_norm: float? = None", "sparse: bool = True", "operator: str(SUM|MEAN|MAX) = SUM"},
+    .in = {"input_indices", "input_values", "field_ids"},
     .setup =
         [](Layer& l) {
-          l.add("embedding_table",
-                Shape{l.args.positive("vocab_size"), l.args.positive("embedding_size")},
-                l.args.init("param_init"));
-          if (!l.args.none("max_norm")) l.args.positive_real("max_norm");
+          l.args.positive("field_size");
+          if (!l.args.none("feature_num_list"))
+            l.fail("'feature_num_list' belongs to sliced tables and must be None");
+          add_table(l);
         },
-    .construct =
-        [](Layer& l, Inputs x) {
-          Tensor rows = ops::gather(l.value("embedding_table"), x[0], 0);
-          if (l.args.none("max_norm")) return rows;
-          Tensor limit = number(rows, l.args.real("max_norm"));
-          Tensor norm = ops::sqrt(ops::reduce_sum(ops::square(rows), {-1}, true));
-          return rows * (limit / ops::maximum(norm, limit));
-        },
+    .construct = by_field,
 });
 
 }  // namespace
 
-LayerDefs embedding_layers() { return {&kEmbedding, &kEmbeddingLookup}; }
+LayerDefs embedding_layers() {
+  return {&kEmbedding, &kEmbeddingLookup, &kMultiFieldEmbeddingLookup};
+}
 
 }  // namespace mycel::nn

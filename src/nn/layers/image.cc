@@ -35,16 +35,8 @@ constexpr LayerDef kChannelShuffle = check({
            "k, g] (Zhang et al. 2018).",
     .args = {"groups: int"},
     .setup = [](Layer& l) { l.args.positive("groups"); },
-    .construct =
-        [](Layer& l, Inputs in) {
-          const Tensor& x = in[0];
-          int64_t g = l.args.integer("groups");
-          if (x.rank() < 3 || x.dim(1) % g)
-            l.fail("x must be [n, c, ...] with c a multiple of {}, got {}", g, x.describe());
-          std::vector<int64_t> shape(x.shape().begin(), x.shape().end());
-          Tensor dealt = ops::reshape(x, {x.dim(0), g, x.dim(1) / g, -1});
-          return ops::reshape(ops::transpose(dealt, ir::Attr(ir::Attr::Ints{0, 2, 1, 3})), shape);
-        },
+    .construct = [](Layer& l,
+                    Inputs x) { return ops::channel_shuffle(x[0], l.args.integer("groups")); },
 });
 
 constexpr LayerDef kImageGradients = check({

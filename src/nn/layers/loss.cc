@@ -201,6 +201,31 @@ constexpr LayerDef kMultiMarginLoss = check({
         },
 });
 
+constexpr LayerDef kMultilabelMarginLoss = check({
+    .name = "MultilabelMarginLoss",
+    .doc =
+        "Sum over labels j and classes i that are no labels of max(0, 1 - (x[j] - x[i])) / c per "
+        "sample of x [n, c]; the labels of a row end at the first negative one.",
+    .args = {kMean},
+    .in = {"x", "target"},
+    .construct = [](Layer& l,
+                    Inputs x) { return ops::multilabel_margin_loss(x[0], x[1], reduction(l)); },
+});
+
+constexpr LayerDef kCTCLoss = check({
+    .name = "CTCLoss",
+    .doc = "Minus the log probability of targets [n, s] under log_probs [t, n, c] (Graves et al. "
+           "2006); mean divides by the targets' lengths first, zero_infinity makes impossible "
+           "targets 0.",
+    .args = {"blank: int = 0", kMean, "zero_infinity: bool = False"},
+    .in = {"log_probs", "targets", "input_lengths", "target_lengths"},
+    .construct =
+        [](Layer& l, Inputs x) {
+          return ops::ctc_loss(x[0], x[1], x[2], x[3], l.args.integer("blank"), reduction(l),
+                               l.args.boolean("zero_infinity"))[0];
+        },
+});
+
 constexpr LayerDef kMultiLabelSoftMarginLoss = check({
     .name = "MultiLabelSoftMarginLoss",
     .doc = "Binary cross entropy with logits of x [n, c] against y [n, c], averaged over classes; "
@@ -337,6 +362,8 @@ LayerDefs loss_layers() {
           &kMarginRankingLoss,
           &kTripletMarginLoss,
           &kMultiMarginLoss,
+          &kMultilabelMarginLoss,
+          &kCTCLoss,
           &kMultiLabelSoftMarginLoss,
           &kGaussianNLLLoss,
           &kPoissonNLLLoss,

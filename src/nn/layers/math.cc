@@ -138,12 +138,40 @@ constexpr LayerDef kL1Regularizer = check({
                     Inputs x) { return ops::reduce_sum(ops::abs(x[0])) * l.args.real("scale"); },
 });
 
+// -- special functions
+
+constexpr LayerDef kLGamma = check({
+    .name = "LGamma",
+    .doc = "log |gamma(x)|.",
+    .construct = [](Layer&, Inputs x) { return ops::lgamma(x[0]); },
+});
+constexpr LayerDef kDiGamma = check({
+    .name = "DiGamma",
+    .doc = "The derivative of log gamma at x.",
+    .construct = [](Layer&, Inputs x) { return ops::digamma(x[0]); },
+});
+constexpr LayerDef kIGamma = check({
+    .name = "IGamma",
+    .doc = "The lower incomplete gamma function of a up to x, over gamma(a).",
+    .in = {"a", "x"},
+    .construct = [](Layer&, Inputs x) { return ops::igamma(x[0], x[1]); },
+});
+constexpr LayerDef kLBeta = check({
+    .name = "LBeta",
+    .doc = "log of the beta function: lgamma(x) + lgamma(y) - lgamma(x + y).",
+    .in = {"x", "y"},
+    .construct =
+        [](Layer&, Inputs x) {
+          return ops::lgamma(x[0]) + ops::lgamma(x[1]) - ops::lgamma(x[0] + x[1]);
+        },
+});
+
 }  // namespace
 
 LayerDefs math_layers() {
-  return {&kMatMul, &kMoments,    &kReduceLogSumExp, &kRange,          &kRoll,
-          &kTril,   &kTriu,       &kMatrixDiag,      &kMatrixDiagPart, &kMatrixSetDiag,
-          &kMatDet, &kMatInverse, &kL1Regularizer};
+  return {&kMatMul, &kMoments,    &kReduceLogSumExp, &kRange,         &kRoll,         &kTril,
+          &kTriu,   &kMatrixDiag, &kMatrixDiagPart,  &kMatrixSetDiag, &kMatDet,       &kMatInverse,
+          &kLGamma, &kDiGamma,    &kIGamma,          &kLBeta,         &kL1Regularizer};
 }
 
 }  // namespace mycel::nn

@@ -209,20 +209,10 @@ constexpr LayerDef kAdaptiveMaxPool3d = check({
     .construct = adaptive<3, ops::adaptive_max_pool3d>,
 });
 
-// (sum x^p over a window)^(1/p), by the mean times the window's size.
-template <int spatial, auto avg>
+template <auto pool>
 Tensor lp_pool(Layer& l, Inputs x) {
-  double p = l.args.positive_real("norm_type");
-  const auto& kernel = l.args.ints("kernel_size");
-  auto stride = l.args.none("stride") ? kernel : l.args.ints("stride");
-  double count = 1;
-  for (int64_t k : kernel) count *= static_cast<double>(k);
-  Tensor powers = ops::pow(x[0], number(x[0], p));
-  Tensors means = batched(powers, spatial, [&](const Tensor& t) {
-    return Tensors{avg(t, kernel, ir::Attr(stride), {0}, l.args.boolean("ceil_mode"), true,
-                       static_cast<int64_t>(count), "pad", "channel_first")};
-  });
-  return ops::pow(means[0] * count, number(x[0], 1 / p));
+  return pool(x[0], l.args.positive_real("norm_type"), l.args.ints("kernel_size"),
+              l.args.attr("stride"), l.args.boolean("ceil_mode"));
 }
 
 constexpr LayerDef kLPPool1d = check({
@@ -231,7 +221,7 @@ constexpr LayerDef kLPPool1d = check({
            "kernel_size by default.",
     .args = {"norm_type: float", "kernel_size: int[1]", "stride: int[1]? = None",
              "ceil_mode: bool = False"},
-    .construct = lp_pool<1, ops::avg_pool1d>,
+    .construct = lp_pool<ops::lp_pool1d>,
 });
 constexpr LayerDef kLPPool2d = check({
     .name = "LPPool2d",
@@ -239,7 +229,7 @@ constexpr LayerDef kLPPool2d = check({
            "kernel_size by default.",
     .args = {"norm_type: float", "kernel_size: int[2]", "stride: int[2]? = None",
              "ceil_mode: bool = False"},
-    .construct = lp_pool<2, ops::avg_pool2d>,
+    .construct = lp_pool<ops::lp_pool2d>,
 });
 
 }  // namespace

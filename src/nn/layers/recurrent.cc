@@ -5,6 +5,7 @@
 #include "mycel/ops.h"
 #include "nn/arith.h"
 #include "nn/layer.h"
+#include "nn/layers/calls.h"
 #include "nn/random.h"
 
 namespace mycel::nn {
@@ -16,27 +17,16 @@ struct State {
   Tensor h, c;  // c of LSTMs only
 };
 
-Tensor part(const Tensor& t, int64_t i, int64_t n) { return ops::narrow(t, -1, i * n, n); }
-
 // One step from the two products (Elman 1990; Cho et al. 2014; Hochreiter and Schmidhuber 1997).
 State advance(Kind kind, const std::string& nonlinearity, const Tensor& from_input,
               const Tensor& from_state, const State& s) {
-  int64_t n = s.h.dim(-1);
   if (kind == Kind::kRnn) {
     Tensor sum = from_input + from_state;
     return {nonlinearity == "relu" ? ops::relu(sum) : ops::tanh(sum), {}};
   }
-  if (kind == Kind::kGru) {
-    Tensor reset = ops::sigmoid(part(from_input, 0, n) + part(from_state, 0, n));
-    Tensor keep = ops::sigmoid(part(from_input, 1, n) + part(from_state, 1, n));
-    Tensor fresh = ops::tanh(part(from_input, 2, n) + reset * part(from_state, 2, n));
-    return {fresh + keep * (s.h - fresh), {}};
-  }
-  Tensor gates = from_input + from_state;
-  Tensor in = ops::sigmoid(part(gates, 0, n)), forget = ops::sigmoid(part(gates, 1, n));
-  Tensor fresh = ops::tanh(part(gates, 2, n)), out = ops::sigmoid(part(gates, 3, n));
-  Tensor c = forget * s.c + in * fresh;
-  return {out * ops::tanh(c), c};
+  if (kind == Kind::kGru) return {run_op("gru_step", {from_input, from_state, s.h}), {}};
+  Tensors next = run_ops("lstm_step", {from_input, from_state, s.c});
+  return {next[0], next[1]};
 }
 
 int64_t gates_of(Kind kind) { return kind == Kind::kRnn ? 1 : kind == Kind::kGru ? 3 : 4; }

@@ -11,6 +11,11 @@ void register_image() {
   register_grids();
   register_crops();
   register_boxes();
+  register_colors();
+  register_image_patches();
+  register_glimpses();
+  register_deformable();
+  register_suppression();
 }
 
 }  // namespace mycel::ops

@@ -12,6 +12,6 @@ using ir::OpDef;
 
 extern const OpDef kResample, kResampleDx;
 extern const OpDef kInterpolate, kResizeBilinear, kResizeNearest;
-extern const OpDef kKeepBoxes;
+extern const OpDef kKeepBoxes, kKeepOverlapping;
 
 }  // namespace mycel::ops

@@ -8,5 +8,10 @@ void register_resize();
 void register_grids();
 void register_crops();
 void register_boxes();
+void register_colors();
+void register_image_patches();
+void register_glimpses();
+void register_deformable();
+void register_suppression();
 
 }  // namespace mycel::ops

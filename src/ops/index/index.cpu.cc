@@ -8,6 +8,7 @@ void register_index_kernels() {
   register_scatter_kernels();
   register_order_kernels();
   register_dynamic_kernels();
+  register_sequence_kernels();
 }
 
 }  // namespace mycel::ops

@@ -29,6 +29,12 @@ extern const OpDef kSort, kArgsort, kMsort, kTopkAlong, kTopK, kSearchsorted;
 // segment.op.cc
 extern const OpDef kUnsortedSegmentSum, kUnsortedSegmentMax, kUnsortedSegmentMin,
     kUnsortedSegmentProd;
+// sorted_segment.op.cc
+extern const OpDef kZeroRows, kSegmentSum, kSegmentMax, kSegmentMin, kSegmentMean, kSegmentProd;
+// diagonals.op.cc
+// picking.op.cc, sequences.op.cc
+extern const OpDef kNthElement, kListDiff, kIndexPut, kCompareAndBitpack, kCheckNumerics,
+    kNoRepeatNgram, kRaggedRange, kEditDistance;
 // dynamic.op.cc: result sizes that depend on values
 extern const OpDef kNonzero, kShapeOf, kCompress, kMaskedSelect, kUnique, kUniqueWithPad, kRuns,
     kUniqueConsecutive;

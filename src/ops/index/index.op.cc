@@ -18,6 +18,9 @@ void register_index() {
   ir::register_ops({&kSort, &kArgsort, &kMsort, &kTopkAlong, &kTopK, &kSearchsorted});
   ir::register_ops(
       {&kUnsortedSegmentSum, &kUnsortedSegmentMax, &kUnsortedSegmentMin, &kUnsortedSegmentProd});
+  ir::register_ops({&kZeroRows, &kSegmentSum, &kSegmentMax, &kSegmentMin, &kSegmentMean,
+                    &kSegmentProd, &kNthElement, &kListDiff, &kIndexPut, &kCompareAndBitpack,
+                    &kCheckNumerics, &kNoRepeatNgram, &kRaggedRange, &kEditDistance});
   ir::register_ops({&kNonzero, &kShapeOf, &kCompress, &kMaskedSelect, &kUnique, &kUniqueWithPad,
                     &kRuns, &kUniqueConsecutive, &kBincount, &kHistc, &kHistogramFixedWidth});
   ir::register_ops(

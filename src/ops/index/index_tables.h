@@ -11,6 +11,7 @@ void register_gather_kernels();
 void register_scatter_kernels();
 void register_order_kernels();
 void register_dynamic_kernels();
+void register_sequence_kernels();
 
 // Where an element of `index` reads or writes in `x`: the same position, except along `axis`, where
 // the index decides. The index may be shorter than x in the other dims.

@@ -12,6 +12,7 @@ void register_loss() {
   register_softmax_losses();
   register_element_losses();
   register_distance_losses();
+  register_label_set_losses();
 }
 
 Value reduced(const ir::Expansion& e, Value v) {

@@ -10,6 +10,7 @@ void register_class_losses();
 void register_softmax_losses();
 void register_element_losses();
 void register_distance_losses();
+void register_label_set_losses();
 
 // The attribute `reduction` applied to a loss per element: none, mean, sum, batchmean (sum over dim
 // 0's size).

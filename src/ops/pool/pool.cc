@@ -10,6 +10,7 @@ void register_pool() {
   register_avg_pools();
   register_adaptive_pools();
   register_pool_classes();
+  register_placed_pools();
 }
 
 }  // namespace mycel::ops

@@ -112,6 +112,30 @@ constexpr OpDef kMaxPoolWithArgmaxV2 = check({
     .internal = true,
 });
 
+constexpr OpDef kMaxPool3dWithArgmax = check({
+    .name = "max_pool3d_with_argmax",
+    .doc = "max_pool_with_argmax over three dims.",
+    .in = {"x: real[n, c, d, h, w]"},
+    .attr = {"ksize: int[3]", "strides: int[3]", "pads: int[3]", "dilation: int[3] = 1",
+             "ceil_mode: bool = False", "data_format: str(NCDHW) = NCDHW",
+             "argmax_type: dtype = int64"},
+    .out = {"y", "index"},
+    .shard = "none",
+    .expand =
+        [](Expansion& e) {
+          e.results = all_results(
+              kMaxPoolWithArgmax, {e.x(0)},
+              {e.attrs["ksize"], e.attrs["strides"], e.attrs["pads"], e.attrs["dilation"],
+               e.attrs["ceil_mode"], "pad", "channel_first", e.attrs["argmax_type"]});
+        },
+    .cases =
+        "x[1, 2, 4, 3, 5]; x in distinct(-9, 9); ksize = 2 [2, 1, 3]; strides = 1 2; pads = 0; "
+        "argmax_type = int64 int32; ceil_mode = False True",
+    .primitive = "MaxPool3DWithArgmax(ksize, strides, pads, dilation, ceil_mode, data_format, "
+                 "argmax_type)",
+    .internal = true,
+});
+
 constexpr OpDef kAvgPool3dClass = check({
     .name = "avg_pool3d_class",
     .doc = "avg_pool3d with pad_mode same, valid or pad.",
@@ -160,7 +184,7 @@ constexpr OpDef kMaxPool3dClass = check({
 
 void register_pool_classes() {
   ir::register_ops({&kMaxPoolClass, &kAvgPoolClass, &kMaxPoolWithArgmaxClass, &kMaxPoolWithArgmaxV2,
-                    &kAvgPool3dClass, &kMaxPool3dClass});
+                    &kMaxPool3dWithArgmax, &kAvgPool3dClass, &kMaxPool3dClass});
 }
 
 }  // namespace mycel::ops

@@ -7,5 +7,6 @@ void register_max_pools();
 void register_avg_pools();
 void register_adaptive_pools();
 void register_pool_classes();
+void register_placed_pools();
 
 }  // namespace mycel::ops

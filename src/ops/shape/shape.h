@@ -33,6 +33,9 @@ extern const OpDef kBasicSlice, kSliceUpdate, kSlice, kNarrow, kStridedSlice, kS
 extern const OpDef kPadNd, kPad, kConstantPad, kMirrorPad;
 // sequence.op.cc
 extern const OpDef kArange, kLinspace, kEye;
+// formats.op.cc
+extern const OpDef kChannelShuffle, kPadding, kConjugateTranspose, kDataFormatDimMap,
+    kDataFormatVecPermute;
 // matrix.op.cc
 extern const OpDef kBand, kMatrixBandPart, kTril, kTriu, kDiagonal, kDiagonalUpdate, kDiag,
     kDiagflat, kDiagEmbed;

@@ -29,6 +29,8 @@ void register_shape() {
       {&kMatrixDiagBand, &kMatrixDiagPartBand, &kMatrixSetDiagBand, &kFillDiagonal, &kDiagPart});
   ir::register_ops(
       {&kBartlettWindow, &kHannWindow, &kBlackmanWindow, &kHammingWindow, &kKaiserWindow});
+  ir::register_ops({&kChannelShuffle, &kPadding, &kConjugateTranspose, &kDataFormatDimMap,
+                    &kDataFormatVecPermute});
   ir::register_ops({&kBlockDiag, &kCartesianProd, &kCombinations, &kTrilIndices, &kTriuIndices,
                     &kLogspace, &kAdjoint, &kViewAsReal});
 }

@@ -154,6 +154,7 @@ Values adam(const Expansion& e, const Values& x) {
 void register_update() {
   register_dense_updates();
   register_sparse_updates();
+  register_scaled_updates();
 }
 
 }  // namespace mycel::ops

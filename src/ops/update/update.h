@@ -45,5 +45,6 @@ constexpr ir::ExpandRule updates_spread = [](ir::Expansion& e) { expand_spread_u
 
 void register_dense_updates();
 void register_sparse_updates();
+void register_scaled_updates();
 
 }  // namespace mycel::ops

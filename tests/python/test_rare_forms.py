@@ -1,0 +1,289 @@
+"""Published forms that the peer cannot run on its CPU, that draw, or that change Parameters,
+against formulas in NumPy."""
+
+import mycel as ms
+import numpy as np
+import pytest
+from mycel import Parameter, Tensor, nn, ops
+
+RNG = np.random.default_rng(11)
+
+
+def close(got, want, tol=1e-5):
+    np.testing.assert_allclose(got.asnumpy(), want, tol, tol)
+
+
+def numbers(*shape):
+    return RNG.normal(size=shape).astype(np.float32)
+
+
+# -- moving elements
+
+
+def test_blocks_between_batch_and_space():
+    x = np.arange(2 * 3 * 4 * 6, dtype=np.float32).reshape(2, 3, 4, 6)
+    cut = x.reshape(2, 3, 2, 2, 3, 2).transpose(3, 5, 0, 1, 2, 4).reshape(8, 3, 2, 3)
+    close(ops.SpaceToBatch(2, [[0, 0], [0, 0]])(Tensor(x)), cut)
+    close(ops.BatchToSpace(2, [[0, 0], [0, 0]])(Tensor(cut)), x)
+    close(ops.BatchToSpace(2, [[1, 0], [0, 2]])(Tensor(cut)), x[:, :, 1:, :-2])
+    close(ops.BatchToSpaceNDV2()(Tensor(cut), (2, 2), ((0, 0), (0, 0))), x)
+
+
+def test_patches_as_channels():
+    x = numbers(2, 3, 4, 5)
+    got = nn.Unfold([1, 2, 3, 1], [1, 1, 2, 1], [1, 1, 1, 1])(Tensor(x))
+    want = np.stack(
+        [x[:, :, i : i + 3, j : j + 3 : 2] for i in range(2) for j in range(3)], 1
+    ).reshape(2, 18, 3, 2)
+    close(got, want)
+    same = nn.Unfold([1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "same")(Tensor(x))
+    padded = np.pad(x, ((0, 0), (0, 0), (0, 1), (0, 1)))
+    want = np.stack([padded[:, :, i : i + 4, j : j + 5] for i in range(2) for j in range(2)], 1)
+    close(same, want.reshape(2, 12, 4, 5))
+
+
+def test_permutations_and_tables():
+    assert ops.InvertPermutation()((3, 0, 2, 1)) == (1, 3, 2, 0)
+    with pytest.raises(ValueError, match="no permutation"):
+        ops.InvertPermutation()((0, 0))
+    table = ops.ConfusionMatrix(3)(Tensor([0, 1, 1, 2]), Tensor([0, 2, 2, 1]))
+    np.testing.assert_array_equal(table.asnumpy(), [[1, 0, 0], [0, 0, 2], [0, 1, 0]])
+    hits = ops.ComputeAccidentalHits(2)(Tensor([[1, 2], [0, 4], [3, 3]]), Tensor([0, 1, 2, 3, 9]))
+    np.testing.assert_array_equal(hits[0].asnumpy(), [0, 0, 1, 2, 2])
+    np.testing.assert_array_equal(hits[1].asnumpy(), [1, 2, 0, 3, 3])
+    assert (hits[2].asnumpy() == np.finfo(np.float32).min).all()
+
+
+def test_numbers_are_checked():
+    x = Tensor([1.0, 2.0])
+    close(ops.CheckNumerics()(x), [1, 2])
+    with pytest.raises(ValueError, match="check_numerics: the tensor holds NaN at position 1"):
+        ops.CheckNumerics()(Tensor([1.0, np.nan]))
+    with pytest.raises(ValueError, match="segment ids must ascend"):
+        ops.SegmentSum()(Tensor([[1.0], [2.0]]), Tensor([1, 0]))
+
+
+def test_diagonal_layers():
+    x = numbers(2, 3, 4)
+    close(nn.MatrixDiagPart()(Tensor(x)), np.diagonal(x, 0, 1, 2))
+    d = numbers(2, 3)
+    want = x.copy()
+    want[:, np.arange(3), np.arange(3)] = d
+    close(nn.MatrixSetDiag()(Tensor(x), Tensor(d)), want)
+    close(nn.MatrixDiag()(Tensor(d)), d[:, :, None] * np.eye(3))
+
+
+def test_tensor_array():
+    array = nn.TensorArray(ms.float32, (2,), dynamic_size=False, size=3)
+    array.write(2, Tensor([1.0, 2.0]))
+    close(array.stack(), [[0, 0], [0, 0], [1, 2]])
+    assert int(array.size()) == 3
+    with pytest.raises(IndexError, match="index 3 is outside"):
+        array.write(3, Tensor([1.0, 2.0]))
+    with pytest.raises(ValueError, match="the value must be"):
+        array.write(0, Tensor([1.0]))
+    array.close()
+    with pytest.raises(RuntimeError, match="is closed"):
+        array.read(0)
+
+
+# -- losses and norms
+
+
+def test_triplet_margin_primitive():
+    a, p, n = numbers(4, 3), numbers(4, 3), numbers(4, 3)
+    far = lambda x, y: np.linalg.norm(x - y + 1e-6, axis=1)
+    want = np.maximum(0, far(a, p) - far(a, n) + 0.7)
+    got = ops.TripletMarginLoss(reduction="none")(Tensor(a), Tensor(p), Tensor(n), Tensor(0.7))
+    close(got, want)
+
+
+def test_multilabel_margin():
+    x = numbers(2, 4)
+    target = np.array([[3, 0, -1, 1], [2, -1, 0, 1]])
+    loss, is_target = ops.MultilabelMarginLoss("none")(Tensor(x), Tensor(target))
+    want = []
+    for row, labels in zip(x, ([3, 0], [2])):
+        rest = [i for i in range(4) if i not in labels]
+        want.append(sum(max(0, 1 - row[j] + row[i]) for j in labels for i in rest) / 4)
+    close(loss, want)
+    np.testing.assert_array_equal(is_target.asnumpy(), [[1, 0, 0, 1], [0, 0, 1, 0]])
+    close(nn.MultilabelMarginLoss()(Tensor(x), Tensor(target)), np.mean(want))
+
+
+def test_sampled_softmax_of_all_classes_is_softmax():
+    # Drawn are exactly the other classes, and all counts are 1.
+    w, b, x = numbers(4, 3), numbers(4), numbers(2, 3)
+    one = Tensor(np.ones((2, 1), np.float32))
+    values = (Tensor([0, 1, 3]), one, Tensor(np.ones(3, np.float32)))
+    loss = nn.SampledSoftmaxLoss(3, 4, sampled_values=values)
+    got = loss(Tensor(w), Tensor(b), Tensor(np.array([[2], [2]])), Tensor(x))
+    scores = x @ w.T + b
+    close(got, np.log(np.exp(scores).sum(1)) - scores[:, 2])
+    with pytest.raises(ValueError, match="'num_sampled' must be in"):
+        nn.SampledSoftmaxLoss(5, 4)
+
+
+def test_sync_batch_norm_of_one_process():
+    x = numbers(4, 2, 3, 3)
+    layer = nn.SyncBatchNorm(2, process_groups=[[0]])
+    layer.set_train()
+    mean, var = x.mean((0, 2, 3), keepdims=True), x.var((0, 2, 3), keepdims=True)
+    close(layer(Tensor(x)), (x - mean) / np.sqrt(var + 1e-5), 1e-4)
+    with pytest.raises(NotImplementedError, match="no communication between processes"):
+        nn.SyncBatchNorm(2, process_groups=[[0, 1]])
+
+
+# -- updates
+
+
+def parameters(*values):
+    return [Parameter(Tensor(v), name=f"p{i}") for i, v in enumerate(values)]
+
+
+@pytest.mark.parametrize("nesterov", [False, True])
+def test_sgd(nesterov):
+    w, acc, stat = numbers(3), numbers(3), np.array([1, 0, 0], np.float32)
+    places = parameters(w, acc, stat)
+    op = ops.SGD(0.1, 0.2, nesterov)
+    for _ in range(2):
+        g = numbers(3)
+        got = op(places[0], Tensor(g), Tensor(0.1), places[1], Tensor(0.9), places[2])
+        d = g + 0.2 * w
+        acc = np.where(stat > 0, d, 0.9 * acc + 0.9 * d)
+        stat = np.zeros(3)
+        w = w - 0.1 * (d + 0.9 * acc if nesterov else acc)
+    for p, want in zip((*places, got), (w, acc, stat, w)):
+        close(p, want)
+
+
+def test_momentum_with_a_scale_and_lars():
+    w, acc, g = numbers(3), numbers(3), numbers(3)
+    p, a = parameters(w, acc)
+    ops.FusedWeightScaleApplyMomentum()(
+        Tensor(0.1), Tensor(0.5), p, a, Tensor(0.01), Tensor(g), Tensor(0.9)
+    )
+    acc = 0.9 * acc + 0.5 * g + 0.1 * w
+    close(a, acc)
+    close(p, w - 0.01 * acc)
+    squares = lambda v: Tensor(np.float32((v**2).sum()))
+    run = lambda clip: ops.LARSUpdate(1e-5, 0.5, clip)(
+        Tensor(w), Tensor(g), squares(w), squares(g), Tensor(0.1), Tensor(0.2)
+    )
+    norm_w, norm_g = np.linalg.norm(w), np.linalg.norm(g)
+    rate = 0.5 * norm_w / (norm_g + 0.1 * norm_w + 1e-5)
+    close(run(False), rate * (g + 0.1 * w))
+    close(run(True), min(rate / 0.2, 1) * (g + 0.1 * w))
+
+
+def test_adam_without_weights_and_with_cast():
+    m, v, g = numbers(3), np.abs(numbers(3)), numbers(3)
+    pm, pv = parameters(m, v)
+    factors = [Tensor(f) for f in (0.9, 0.999, 0.01, 0.9, 0.999, 1e-8)]
+    step = ops.AdamNoUpdateParam()(pm, pv, *factors, Tensor(g))
+    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+    close(pm, m)
+    close(pv, v)
+    close(step, -0.01 * np.sqrt(1 - 0.999) / (1 - 0.9) * m / (np.sqrt(v) + 1e-8), 1e-4)
+    with pytest.raises(TypeError, match="'m' must be a Parameter"):
+        ops.AdamNoUpdateParam()(Tensor(m), pv, *factors, Tensor(g))
+
+
+# -- draws
+
+
+def test_draws_follow_their_distributions():
+    ms.set_seed(5)
+    n = 20000
+    x = ops.Cauchy([n], 1.5, 2.0)().asnumpy()
+    np.testing.assert_allclose(np.quantile(x, [0.25, 0.5, 0.75]), [-0.5, 1.5, 3.5], atol=0.15)
+    x = ops.LogNormalReverse(0.3, 0.5)(Tensor(np.zeros(n, np.float32))).asnumpy()
+    np.testing.assert_allclose([np.log(x).mean(), np.log(x).std()], [0.3, 0.5], atol=0.02)
+    x = ops.Bernoulli(seed=3)(Tensor(np.zeros(n, np.float32)), 0.3).asnumpy()
+    assert set(np.unique(x)) == {0, 1} and abs(x.mean() - 0.3) < 0.02
+    x = ops.ParameterizedTruncatedNormal()(
+        (2, n), Tensor([0.0, 5.0]), Tensor([1.0, 2.0]), Tensor([-1.0, 4.0]), Tensor([1.0, 9.0])
+    ).asnumpy()
+    assert x[0].min() >= -1 and x[0].max() <= 1 and abs(x[0].mean()) < 0.02
+    assert x[1].min() >= 4 and x[1].max() <= 9
+    # Mean of N(5, 2) cut to [4, 9]: 5 + 2 (phi(-.5) - phi(2)) / (Phi(2) - Phi(-.5)).
+    assert abs(x[1].mean() - (5 + 2 * (0.35207 - 0.05399) / (0.97725 - 0.30854))) < 0.05
+    x = ops.NonDeterministicInts(ms.int32)((n,)).asnumpy().astype(np.float64)
+    assert abs(x.mean()) < 3e7 and x.max() > 2.1e9 and x.min() < -2.1e9
+
+
+def test_slopes_are_drawn():
+    x = np.concatenate([np.full(5000, -2.0), np.arange(5)]).astype(np.float32)
+    y = ops.rrelu(Tensor(x), 0.1, 0.3).asnumpy()
+    np.testing.assert_array_equal(y[5000:], np.arange(5))
+    slope = y[:5000] / -2
+    assert slope.min() >= 0.1 and slope.max() <= 0.3 and abs(slope.mean() - 0.2) < 0.01
+
+
+def test_permutation_with_padding():
+    x = ops.Randperm(max_length=6, pad=-1)(Tensor([4])).asnumpy()
+    assert sorted(x[:4]) == [0, 1, 2, 3] and list(x[4:]) == [-1, -1]
+    assert sorted(ops.RandpermV2()(5, 1, 2).asnumpy()) == [0, 1, 2, 3, 4]
+
+
+def test_classes_by_rank():
+    ms.set_seed(2)
+    true = Tensor(np.array([[0, 7]]))
+    drawn, of_true, of_drawn = ops.log_uniform_candidate_sampler(true, 2, 5, True, 8)
+    drawn = drawn.asnumpy()
+    assert len(set(drawn)) == 5 and drawn.min() >= 0 and drawn.max() < 8
+    every = ops.log_uniform_candidate_sampler(Tensor(np.arange(8)[None]), 8, 5, True, 8)[1]
+    np.testing.assert_allclose(every.asnumpy().sum(), 5, 1e-3)
+    share = np.log((np.arange(8) + 2) / (np.arange(8) + 1)) / np.log(9)
+    drawn, of_true, _ = ops.LogUniformCandidateSampler(2, 5000, False, 8)(true)
+    np.testing.assert_allclose(of_true.asnumpy()[0], 5000 * share[[0, 7]], 1e-5)
+    got = np.bincount(drawn.asnumpy(), minlength=8) / 5000
+    np.testing.assert_allclose(got, share, atol=0.03)
+
+
+def test_masks_of_bits():
+    x = np.ones((50, 40), np.float32)
+    mask = ops.DropoutGenMask()((50, 40), Tensor(0.7))
+    assert mask.shape == (256,) and mask.dtype == ms.uint8
+    y = ops.DropoutDoMask()(Tensor(x), mask, Tensor(0.7)).asnumpy()
+    assert set(np.unique(np.round(y * 0.7, 5))) == {0, 1}
+    assert abs((y > 0).mean() - 0.7) < 0.05
+
+
+def test_fractional_windows_cover_the_input():
+    x = np.arange(81, dtype=np.float32).reshape(1, 1, 9, 9)
+    y, places = ops.fractional_max_pool2d(Tensor(x), 3, output_ratio=0.5, return_indices=True)
+    assert y.shape == (1, 1, 4, 4)
+    np.testing.assert_array_equal(y.asnumpy(), places.asnumpy())  # element = its place
+    assert y.asnumpy()[0, 0, -1, -1] == 80
+    assert (
+        nn.FractionalMaxPool3d(2, (2, 2, 2))(Tensor(numbers(1, 1, 4, 4, 4))).shape[2:] == (2,) * 3
+    )
+
+
+def test_boxes_cut_out():
+    size = Tensor(np.array([40, 60, 3], np.int32))
+    boxes = Tensor(np.array([[[0.2, 0.2, 0.6, 0.7]]], np.float32))
+    op = ops.SampleDistortedBoundingBoxV2(3, 4, area_range=(0.1, 0.5))
+    for _ in range(20):
+        begin, extent, box = (v.asnumpy() for v in op(size, boxes, 0.3))
+        (y, x, _), (h, w, depth) = begin, extent
+        assert depth == -1 and 0 <= y and y + h <= 40 and 0 <= x and x + w <= 60
+        assert 0.1 * 2400 <= h * w <= 0.5 * 2400 + 1
+        np.testing.assert_allclose(box[0, 0], [y / 40, x / 60, (y + h) / 40, (x + w) / 60], 1e-6)
+        tall = max(0, min(y + h, 24) - max(y, 8))
+        wide = max(0, min(x + w, 42) - max(x, 12))
+        assert tall * wide >= 0.3 * 16 * 30 - 1e-3
+    # Nothing can cover all of the box with so little area.
+    whole = ops.SampleDistortedBoundingBoxV2(area_range=(0.01, 0.02))(size, boxes, 1.0)
+    np.testing.assert_array_equal(whole[1].asnumpy(), [40, 60, -1])
+
+
+def test_glimpse_noise():
+    x = Tensor(np.full((1, 4, 4, 1), 7, np.float32))
+    out = ops.ExtractGlimpse()(x, (6, 6), Tensor([[0.0, 0.0]])).asnumpy()
+    np.testing.assert_array_equal(out[0, 1:5, 1:5, 0], np.full((4, 4), 7))
+    border = out[0, 0, :, 0]
+    assert (0 <= border).all() and (border < 1).all() and len(np.unique(border)) > 1
+    with pytest.raises(ValueError, match="'noise' must be"):
+        ops.ExtractGlimpse(noise="salt")(x, (2, 2), Tensor([[0.0, 0.0]]))
