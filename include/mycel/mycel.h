@@ -14,6 +14,8 @@
 #include "nn/layer.h"
 #include "nn/metric.h"
 #include "nn/optimizer.h"
+#include "nn/probability/bijector.h"
+#include "nn/probability/distribution.h"
 #include "nn/train_step.h"
 #include "runtime/control.h"
 #include "runtime/graph_function.h"

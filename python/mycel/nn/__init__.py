@@ -1,5 +1,6 @@
 """Networks: cells, layers, losses, optimizers, learning rates, metrics and training steps."""
 
+from mycel.nn import probability
 from mycel.nn.cell import Cell, GraphCell
 from mycel.nn.container import CellList, SequentialCell
 from mycel.nn.dynamic_lr import *
