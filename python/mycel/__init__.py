@@ -11,8 +11,12 @@ _mycel.set_package_folder(_os.path.dirname(_os.path.abspath(__file__)))
 from mycel import context
 from mycel.common import *
 from mycel.common import (
+    COOTensor,
+    CSRTensor,
     Parameter,
     ParameterTuple,
+    RowTensor,
+    SparseTensor,
     Tensor,
     from_dlpack,
     from_numpy,

@@ -25,6 +25,18 @@ def _method(fn):
 _RESERVED = {"bool_", "float_", "int_", "abs_"}
 
 
+@_method
+def to_coo(self):
+    """The elements that are not 0 as a COOTensor."""
+    return _ops().dense_to_sparse_coo(self)
+
+
+@_method
+def to_csr(self):
+    """The elements of a matrix that are not 0 as a CSRTensor."""
+    return _ops().dense_to_sparse_csr(self)
+
+
 # -- NumPy, Python and other libraries
 # --------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from mycel.nn.metrics import *
 from mycel.nn.optim import *
 from mycel.nn.recurrent import GRU, LSTM, RNN, LSTMCell
 from mycel.nn.resize import ResizeBilinear, Upsample
+from mycel.nn.sparse import SparseTensorDenseMatmul, SparseToDense
 from mycel.nn.wrap import (
     DistributedGradReducer,
     DynamicLossScaleUpdateCell,

@@ -14,6 +14,7 @@ from mycel.ops._jet import derivative, jet
 from mycel.ops._loops import *
 from mycel.ops._published import *
 from mycel.ops._random import *
+from mycel.ops._sparse import *
 from mycel.ops._transforms import GradOperation, grad, grad_all, jvp, value_and_grad, vjp
 from mycel.ops._values import *
 from mycel.ops._vmap import vmap

@@ -31,7 +31,7 @@ extern const OpDef kUnsortedSegmentSum, kUnsortedSegmentMax, kUnsortedSegmentMin
     kUnsortedSegmentProd;
 // dynamic.op.cc: result sizes that depend on values
 extern const OpDef kNonzero, kShapeOf, kCompress, kMaskedSelect, kUnique, kUniqueWithPad, kRuns,
-    kUniqueConsecutive;
+    kUniqueConsecutive, kRepeatIndices;
 extern const OpDef kBincount, kHistc;
 extern const OpDef kHistogramFixedWidth;
 

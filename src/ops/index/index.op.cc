@@ -19,7 +19,8 @@ void register_index() {
   ir::register_ops(
       {&kUnsortedSegmentSum, &kUnsortedSegmentMax, &kUnsortedSegmentMin, &kUnsortedSegmentProd});
   ir::register_ops({&kNonzero, &kShapeOf, &kCompress, &kMaskedSelect, &kUnique, &kUniqueWithPad,
-                    &kRuns, &kUniqueConsecutive, &kBincount, &kHistc, &kHistogramFixedWidth});
+                    &kRuns, &kUniqueConsecutive, &kRepeatIndices, &kBincount, &kHistc,
+                    &kHistogramFixedWidth});
   ir::register_ops(
       {&kMedian, &kQuantile, &kNanquantile, &kInterp, &kHistogramByEdges, &kUnfold, &kFold});
 }
