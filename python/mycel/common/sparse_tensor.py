@@ -1,5 +1,6 @@
 """Sparse tensors: tuples of the tensors that hold their entries, with the shape of the dense
-tensor. As tuples they go through compiled functions, branches, loops and transforms like any other."""
+tensor. As tuples they go through compiled functions, branches, loops and transforms like any
+other."""
 
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
