@@ -16,6 +16,7 @@
 #include "nn/optimizer.h"
 #include "nn/probability/bijector.h"
 #include "nn/probability/distribution.h"
+#include "nn/sparse.h"
 #include "nn/train_step.h"
 #include "runtime/control.h"
 #include "runtime/graph_function.h"
