@@ -38,6 +38,7 @@ nb::object from_tensors(const Tensors& t);
 void bind_nn_layers(nb::module_& m);
 void bind_nn_optimizers(nb::module_& m);
 void bind_nn_metrics(nb::module_& m);
+void bind_nn_probability(nb::module_& m);
 void bind_nn(nb::module_& m);
 
 }  // namespace mycel::bind

@@ -160,6 +160,7 @@ void bind_nn(nb::module_& parent) {
   bind_nn_layers(m);
   bind_nn_optimizers(m);
   bind_nn_metrics(m);
+  bind_nn_probability(m);
 }
 
 }  // namespace mycel::bind

@@ -82,13 +82,20 @@ PyObject* run(const ir::Op& op, const Tensor& a, const Tensor& b) {
 
 PyObject* not_implemented() { Py_RETURN_NOTIMPLEMENTED; }
 
+// A class of tuples with operators of its own (a sparse tensor), as it says by NumPy's sign for
+// that.
+bool operates_itself(PyObject* o) {
+  if (!PyTuple_Check(o) || PyTuple_CheckExact(o)) return false;
+  return PyObject_HasAttrString(o, "__array_ufunc__");
+}
+
 // a op b where one of them is a Tensor.
 PyObject* binary(Slot s, PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     const bool left = is_tensor(a), right = is_tensor(b);
     if (left && right) return run(op_of(s), operand_of(a), operand_of(b));
     PyObject* other = left ? b : a;
-    if (!is_operand(other)) return not_implemented();
+    if (!is_operand(other) || operates_itself(other)) return not_implemented();
     const Tensor t = operand_of(left ? a : b);
     const ir::Op& op = op_of(s);
     Tensor o = to_operand(other, t.dtype(), op.name.c_str());

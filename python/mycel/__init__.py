@@ -11,8 +11,12 @@ _mycel.set_package_folder(_os.path.dirname(_os.path.abspath(__file__)))
 from mycel import context
 from mycel.common import *
 from mycel.common import (
+    COOTensor,
+    CSRTensor,
     Parameter,
     ParameterTuple,
+    RowTensor,
+    SparseTensor,
     Tensor,
     from_dlpack,
     from_numpy,
@@ -31,8 +35,8 @@ __version__ = _mycel.__version__
 
 # Subpackages and the published top-level names that live in them; loaded when first asked for.
 _SUBPACKAGES = (
-    "amp", "boost", "common", "communication", "dataset", "experimental", "log", "mindrecord", "nn",
-    "numpy", "ops", "parallel", "profiler", "rewrite", "scipy", "train",
+    "amp", "array_api", "boost", "common", "communication", "dataset", "experimental", "log",
+    "mindrecord", "nn", "numpy", "ops", "parallel", "profiler", "rewrite", "scipy", "train",
 )  # fmt: skip
 _HOMES = {
     "grad": "ops",

@@ -44,10 +44,9 @@ Val div(Val a, Val b) {
   const Val ar = real(a), ai = imag(a), br = real(b), bi = imag(b);
   if (plain(b)) return make_complex(ar / br, ai / br);
   if (narrow(ar)) {
-    const Val r = wide(ar), i = wide(ai), c = wide(br), d = wide(bi);
-    const Val norm = c * c + d * d;
-    return make_complex(cast((r * c + i * d) / norm, DType::kFloat32),
-                        cast((i * c - r * d) / norm, DType::kFloat32));
+    // In double precision: quotients of huge or tiny parts come out right.
+    const Val wide_result = div(make_complex(wide(ar), wide(ai)), make_complex(wide(br), wide(bi)));
+    return cast(wide_result, DType::kComplex64);
   }
   // Smith's method: divide by the larger part first.
   const Val swap = loops::abs(br) < loops::abs(bi);

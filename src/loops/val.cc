@@ -326,8 +326,9 @@ Val sign(Val x) {
   if (is_bool(x.dtype())) return x;
   const Val zero = number_like(x, 0), one = number_like(x, 1);
   if (is_unsigned_int(x.dtype())) return select(x == zero, zero, one);
-  // For 0, -0 and NaN the answer is x itself.
-  return select(x > zero, one, select(x < zero, -one, x));
+  if (!is_float(x.dtype())) return select(x > zero, one, select(x < zero, -one, zero));
+  // The sign of -0 is 0; that of NaN is x itself.
+  return select(x > zero, one, select(x < zero, -one, select(x == zero, zero, x)));
 }
 
 Val min(Val a, Val b) {

@@ -29,6 +29,7 @@ void register_rooms() {
   register_image();
   register_norm();
   register_loss();
+  register_sparse();
   register_update();
   register_collective();
   register_recurrent();

@@ -20,6 +20,7 @@ void register_control();
 void register_fused();
 void register_embedding();
 void register_image();
+void register_sparse();
 void register_update();
 void register_collective();
 void register_recurrent();

@@ -25,6 +25,42 @@ def _method(fn):
 _RESERVED = {"bool_", "float_", "int_", "abs_"}
 
 
+@_method
+def __array_namespace__(self, *, api_version=None):
+    """The module of the Python array API standard over tensors."""
+    import mycel.array_api
+
+    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
+        raise ValueError(f"__array_namespace__: there is no version {api_version!r} here")
+    return mycel.array_api
+
+
+@_method
+def __complex__(self):
+    """The only element as a Python complex number."""
+    return complex(self.item())
+
+
+@_method
+def to_device(self, device, /, *, stream=None):
+    """The tensor itself: there is one device, "cpu"."""
+    if device != "cpu":
+        raise ValueError(f"to_device: 'device' must be 'cpu', got {device!r}")
+    return self
+
+
+@_method
+def to_coo(self):
+    """The elements that are not 0 as a COOTensor."""
+    return _ops().dense_to_sparse_coo(self)
+
+
+@_method
+def to_csr(self):
+    """The elements of a matrix that are not 0 as a CSRTensor."""
+    return _ops().dense_to_sparse_csr(self)
+
+
 # -- NumPy, Python and other libraries
 # --------------------------------------------------------------
 
@@ -691,6 +727,7 @@ def _install():
     )
     Tensor.mT = property(lambda self: self.swapaxes(-1, -2), doc="The last two dims swapped.")
     Tensor.mH = property(lambda self: _ops().conj(self.mT), doc="The conjugate of mT.")
+    Tensor.device = property(lambda self: "cpu", doc="Where the values are: the CPU.")
     Tensor.has_init = property(lambda self: False, doc="False: values exist from the start.")
     Tensor.init_flag = property(lambda self: False, doc="False: values exist from the start.")
     Tensor.adapter_flag = property(lambda self: False, doc="False: no other front end made it.")

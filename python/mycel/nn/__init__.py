@@ -1,5 +1,6 @@
 """Networks: cells, layers, losses, optimizers, learning rates, metrics and training steps."""
 
+from mycel.nn import probability
 from mycel.nn.cell import Cell, GraphCell
 from mycel.nn.container import CellList, SequentialCell
 from mycel.nn.dynamic_lr import *
@@ -12,6 +13,7 @@ from mycel.nn.pooling import *
 from mycel.nn.recurrent import GRU, LSTM, RNN, LSTMCell
 from mycel.nn.resize import ResizeBilinear, Upsample
 from mycel.nn.sampled import *
+from mycel.nn.sparse import SparseTensorDenseMatmul, SparseToDense
 from mycel.nn.transformer import *
 from mycel.nn.wrap import (
     DistributedGradReducer,

@@ -18,6 +18,7 @@ from mycel.ops._published import *
 from mycel.ops._random import *
 from mycel.ops._rearranged import *
 from mycel.ops._sequences import *
+from mycel.ops._sparse import *
 from mycel.ops._transforms import GradOperation, grad, grad_all, jvp, value_and_grad, vjp
 from mycel.ops._updates import *
 from mycel.ops._values import *

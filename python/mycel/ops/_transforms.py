@@ -109,8 +109,16 @@ class Differentiated:
 
     def regroup(self, grad_position, flat):
         """Gradients per argument, in the argument's structure."""
-        source = iter(flat)
-        return tuple(unflatten(self.arg_keys[p], source) for p in grad_position)
+        from mycel.common.sparse_tensor import gradient_of
+
+        source, found = iter(flat), []
+        for p in grad_position:
+            key, (start, end) = self.arg_keys[p], self.spans[p]
+            gradient = unflatten(key, source)
+            if key is not Tensor:
+                gradient = gradient_of(unflatten(key, iter(self.tensors[start:end])), gradient)
+            found.append(gradient)
+        return tuple(found)
 
 
 def check_weights(weights, op):

@@ -3,6 +3,7 @@
 
 #include "ir/adjoint.h"
 #include "ir/type_rule.h"
+#include "ops/elementwise/complex_functions.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/formulas.h"
 #include "ops/elementwise/rooms.h"
@@ -35,12 +36,12 @@ constexpr OpDef kExp = check({
 constexpr OpDef kExpm1 = check({
     .name = "expm1",
     .doc = "e^x - 1, accurate for x near 0.",
-    .in = {"input: real"},
+    .in = {"input: number"},
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) { a.dx(0) += a.dy() * (a.y() + 1.0); },
-    .scalar = unary([](auto x) { return expm1(x); }),
+    .grad = [](Adjoint& a) { a.dx(0) += a.dy() * conj_of(a.y() + 1.0); },
+    .scalar = unary([](auto x) { return formulas::exponential_minus_one(x); }),
     .cases = "at (1e-10) -> 1.00000000005e-10; at (1) -> 1.7182818284590452",
     .primitive = "Expm1",
     .method = "expm1",
@@ -79,12 +80,12 @@ constexpr OpDef kLog = check({
 constexpr OpDef kLog1p = check({
     .name = "log1p",
     .doc = "Natural logarithm of 1 + x, accurate for x near 0.",
-    .in = {"input: real"},
+    .in = {"input: number"},
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) { a.dx(0) += a.dy() / (a.x(0) + 1.0); },
-    .scalar = unary([](auto x) { return log1p(x); }),
+    .grad = [](Adjoint& a) { a.dx(0) += a.dy() / conj_of(a.x(0) + 1.0); },
+    .scalar = unary([](auto x) { return formulas::logarithm_of_one_plus(x); }),
     .cases = "input in (-0.8, 4); at (1e-10) -> 9.9999999995e-11; at (-1) -> -inf",
     .primitive = "Log1p",
     .method = "log1p",
@@ -93,12 +94,12 @@ constexpr OpDef kLog1p = check({
 constexpr OpDef kLog2 = check({
     .name = "log2",
     .doc = "Logarithm to base 2.",
-    .in = {"input: real"},
+    .in = {"input: number"},
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) { a.dx(0) += a.dy() / (a.x(0) * kLn2); },
-    .scalar = unary([](auto x) { return log2(x); }),
+    .grad = [](Adjoint& a) { a.dx(0) += a.dy() / conj_of(a.x(0) * kLn2); },
+    .scalar = unary([](auto x) { return formulas::binary_logarithm(x); }),
     .cases = "input in (0.2, 5); at (8) -> 3; at (10) -> 3.3219280948873622",
     .method = "log2",
 });
@@ -106,12 +107,12 @@ constexpr OpDef kLog2 = check({
 constexpr OpDef kLog10 = check({
     .name = "log10",
     .doc = "Logarithm to base 10.",
-    .in = {"input: real"},
+    .in = {"input: number"},
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
-    .grad = [](Adjoint& a) { a.dx(0) += a.dy() / (a.x(0) * kLn10); },
-    .scalar = unary([](auto x) { return log10(x); }),
+    .grad = [](Adjoint& a) { a.dx(0) += a.dy() / conj_of(a.x(0) * kLn10); },
+    .scalar = unary([](auto x) { return formulas::decimal_logarithm(x); }),
     .cases = "input in (0.2, 5); at (1000) -> 3; at (2) -> 0.30102999566398120",
     .method = "log10",
 });

@@ -5,6 +5,7 @@
 #include "ir/adjoint.h"
 #include "ir/expansion.h"
 #include "ir/type_rule.h"
+#include "ops/elementwise/complex_functions.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/rooms.h"
 
@@ -178,11 +179,11 @@ constexpr OpDef kCeil = check({
 constexpr OpDef kRound = check({
     .name = "round",
     .doc = "Nearest whole number, halves to the even one; integers are returned as they are.",
-    .in = {"input: real"},
+    .in = {"input: number"},
     .type = types::same_as_first,
     .shard = "... -> ...",
     .grad = zero_gradient,
-    .scalar = unary([](auto x) { return rint(x); }),
+    .scalar = unary([](auto x) { return formulas::round_to_even(x); }),
     .cases = "at (2.5) -> 2; at (3.5) -> 4; at (-0.6) -> -1",
     .onnx = "Round",
     .primitive = "Round; Rint",

@@ -3,6 +3,7 @@
 
 #include "ir/adjoint.h"
 #include "ir/type_rule.h"
+#include "ops/elementwise/complex_functions.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/rooms.h"
 
@@ -55,16 +56,16 @@ constexpr OpDef kCos = check({
 constexpr OpDef kTan = check({
     .name = "tan",
     .doc = "Tangent of an angle in radians.",
-    .in = {"input: real"},
+    .in = {"input: number"},
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
     .grad =
         [](Adjoint& a) {
           Value y = a.y();
-          a.dx(0) += a.dy() * (y * y + 1.0);
+          a.dx(0) += a.dy() * conj_of(y * y + 1.0);
         },
-    .scalar = unary([](auto x) { return tan(x); }),
+    .scalar = unary([](auto x) { return formulas::tangent(x); }),
     .cases =
         "input in (-1.2, 1.2); at (0.5) -> 0.54630248984379051; at (1.5) -> 14.101419947171719",
     .onnx = "Tan",
@@ -75,16 +76,16 @@ constexpr OpDef kTan = check({
 constexpr OpDef kAsin = check({
     .name = "asin",
     .doc = "Inverse sine in [-pi/2, pi/2]; NaN outside [-1, 1].",
-    .in = {"input: real"},
+    .in = {"input: number"},
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
     .grad =
         [](Adjoint& a) {
           Value x = a.x(0);
-          a.dx(0) += a.dy() * kRsqrt({1.0 - x * x});
+          a.dx(0) += a.dy() * conj_of(kRsqrt({1.0 - x * x}));
         },
-    .scalar = unary([](auto x) { return asin(x); }),
+    .scalar = unary([](auto x) { return formulas::arc_sine(x); }),
     .cases = "input in (-0.9, 0.9); at (0.5) -> 0.52359877559829887; at (1) -> 1.5707963267948966; "
              "at (2) -> nan",
     .onnx = "Asin",
@@ -96,16 +97,16 @@ constexpr OpDef kAsin = check({
 constexpr OpDef kAcos = check({
     .name = "acos",
     .doc = "Inverse cosine in [0, pi]; NaN outside [-1, 1].",
-    .in = {"input: real"},
+    .in = {"input: number"},
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
     .grad =
         [](Adjoint& a) {
           Value x = a.x(0);
-          a.dx(0) -= a.dy() * kRsqrt({1.0 - x * x});
+          a.dx(0) -= a.dy() * conj_of(kRsqrt({1.0 - x * x}));
         },
-    .scalar = unary([](auto x) { return acos(x); }),
+    .scalar = unary([](auto x) { return formulas::arc_cosine(x); }),
     .cases = "input in (-0.9, 0.9); at (0.5) -> 1.0471975511965979; at (-1) -> 3.1415926535897931; "
              "at (2) -> nan",
     .onnx = "Acos",
@@ -117,16 +118,16 @@ constexpr OpDef kAcos = check({
 constexpr OpDef kAtan = check({
     .name = "atan",
     .doc = "Inverse tangent in [-pi/2, pi/2].",
-    .in = {"input: real"},
+    .in = {"input: number"},
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
     .grad =
         [](Adjoint& a) {
           Value x = a.x(0);
-          a.dx(0) += a.dy() / (x * x + 1.0);
+          a.dx(0) += a.dy() / conj_of(x * x + 1.0);
         },
-    .scalar = unary([](auto x) { return atan(x); }),
+    .scalar = unary([](auto x) { return formulas::arc_tangent(x); }),
     .cases = "at (1) -> 0.78539816339744828; at (-inf) -> -1.5707963267948966; at (3) -> "
              "1.2490457723982544",
     .onnx = "Atan",
@@ -200,16 +201,16 @@ constexpr OpDef kCosh = check({
 constexpr OpDef kAsinh = check({
     .name = "asinh",
     .doc = "Inverse hyperbolic sine.",
-    .in = {"input: real"},
+    .in = {"input: number"},
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
     .grad =
         [](Adjoint& a) {
           Value x = a.x(0);
-          a.dx(0) += a.dy() * kRsqrt({x * x + 1.0});
+          a.dx(0) += a.dy() * conj_of(kRsqrt({x * x + 1.0}));
         },
-    .scalar = unary([](auto x) { return asinh(x); }),
+    .scalar = unary([](auto x) { return formulas::area_sine(x); }),
     .cases = "at (1) -> 0.88137358701954303; at (-1e10) -> -23.718998110500402",
     .onnx = "Asinh",
     .primitive = "Asinh",
@@ -220,16 +221,16 @@ constexpr OpDef kAsinh = check({
 constexpr OpDef kAcosh = check({
     .name = "acosh",
     .doc = "Inverse hyperbolic cosine; NaN below 1.",
-    .in = {"input: real"},
+    .in = {"input: number"},
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
     .grad =
         [](Adjoint& a) {
           Value x = a.x(0);
-          a.dx(0) += a.dy() * kRsqrt({(x - 1.0) * (x + 1.0)});
+          a.dx(0) += a.dy() * conj_of(kRsqrt({x - 1.0}) * kRsqrt({x + 1.0}));
         },
-    .scalar = unary([](auto x) { return acosh(x); }),
+    .scalar = unary([](auto x) { return formulas::area_cosine(x); }),
     .cases = "input in (1.3, 5); at (2) -> 1.3169578969248167; at (1) -> 0; at (0.5) -> nan",
     .onnx = "Acosh",
     .primitive = "Acosh",
@@ -240,16 +241,16 @@ constexpr OpDef kAcosh = check({
 constexpr OpDef kAtanh = check({
     .name = "atanh",
     .doc = "Inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond.",
-    .in = {"input: real"},
+    .in = {"input: number"},
     .promote = Promote::kFloat,
     .type = types::same_as_first,
     .shard = "... -> ...",
     .grad =
         [](Adjoint& a) {
           Value x = a.x(0);
-          a.dx(0) += a.dy() / ((1.0 - x) * (1.0 + x));
+          a.dx(0) += a.dy() / conj_of((1.0 - x) * (1.0 + x));
         },
-    .scalar = unary([](auto x) { return atanh(x); }),
+    .scalar = unary([](auto x) { return formulas::area_tangent(x); }),
     .cases = "input in (-0.8, 0.8); at (0.5) -> 0.54930614433405489; at (1) -> inf; at (2) -> nan",
     .onnx = "Atanh",
     .primitive = "Atanh",

@@ -61,6 +61,20 @@ Tensors compress(const Problem&, std::span<const Tensor> in) {
   return {out};
 }
 
+Tensors repeat_indices(const Problem&, std::span<const Tensor> in) {
+  const Tensor& counts = in[0];
+  auto count = [&](int64_t i) { return element_as_int(counts.raw(), counts.dtype(), i); };
+  int64_t total = 0;
+  for (int64_t i = 0; i < counts.size(); ++i) {
+    if (count(i) < 0) value_error("repeat_indices: counts must not be negative, got {}", count(i));
+    total += count(i);
+  }
+  Tensor out = Tensor::empty(DType::kInt64, {total});
+  auto* to = static_cast<int64_t*>(out.mutable_raw());
+  for (int64_t i = 0; i < counts.size(); ++i) to = std::fill_n(to, count(i), i);
+  return {out};
+}
+
 // Values that compare equal get one hash; NaNs are taken as one value.
 template <typename T>
 struct SameValue {
@@ -237,6 +251,7 @@ constexpr KernelDef kKernels[] = {
     {"nonzero", "host", nullptr, nullptr, nonzero},
     {"shape_of", "host", nullptr, nullptr, shape_of},
     {"compress_elements", "host", nullptr, nullptr, compress},
+    {"repeat_indices", "host", nullptr, nullptr, repeat_indices},
     {"unique", "host", nullptr, nullptr, unique},
     {"unique_with_pad", "host", nullptr, prepare_unique_with_pad},
     {"consecutive_runs", "host", nullptr, nullptr, runs},

@@ -241,6 +241,22 @@ constexpr OpDef kUniqueConsecutive = check({
     .method = "unique_consecutive",
 });
 
+constexpr OpDef kRepeatIndices = check({
+    .name = "repeat_indices",
+    .doc = "0 as often as counts[0] says, then 1 as often as counts[1] says, and so on.",
+    .in = {"counts: index"},
+    .type =
+        [](TypeRuleCtx& c) {
+          if (c.shape(0).rank() != 1) c.fail("counts must be a vector");
+          c.result(DType::kInt64, {kUnknownDim});
+        },
+    .shard = "none",
+    .grad = no_gradient(kDiscrete),
+    .cases = "counts[5]; counts in ints(0, 3); bad counts[2, 2] | counts[0]; skip scalar: a vector "
+             "is needed",
+    .internal = true,
+});
+
 constexpr OpDef kBincount = check({
     .name = "bincount",
     .doc = "How often each value 0, 1, … occurs, or the sum of its weights: max(minlength, largest "

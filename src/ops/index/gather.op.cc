@@ -147,7 +147,7 @@ constexpr OpDef kGather = check({
              "empty axis has no "
              "elements; skip scalar: a scalar has no axes",
     .onnx = "Gather",
-    .primitive = "Gather(batch_dims)",
+    .primitive = "Gather(batch_dims); SparseGatherV2",
     .method = "gather",
 });
 

@@ -37,7 +37,7 @@ extern const OpDef kNthElement, kListDiff, kIndexPut, kCompareAndBitpack, kCheck
     kNoRepeatNgram, kRaggedRange, kEditDistance;
 // dynamic.op.cc: result sizes that depend on values
 extern const OpDef kNonzero, kShapeOf, kCompress, kMaskedSelect, kUnique, kUniqueWithPad, kRuns,
-    kUniqueConsecutive;
+    kUniqueConsecutive, kRepeatIndices;
 extern const OpDef kBincount, kHistc;
 extern const OpDef kHistogramFixedWidth;
 

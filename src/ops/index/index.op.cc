@@ -22,7 +22,8 @@ void register_index() {
                     &kSegmentProd, &kNthElement, &kListDiff, &kIndexPut, &kCompareAndBitpack,
                     &kCheckNumerics, &kNoRepeatNgram, &kRaggedRange, &kEditDistance});
   ir::register_ops({&kNonzero, &kShapeOf, &kCompress, &kMaskedSelect, &kUnique, &kUniqueWithPad,
-                    &kRuns, &kUniqueConsecutive, &kBincount, &kHistc, &kHistogramFixedWidth});
+                    &kRuns, &kUniqueConsecutive, &kRepeatIndices, &kBincount, &kHistc,
+                    &kHistogramFixedWidth});
   ir::register_ops(
       {&kMedian, &kQuantile, &kNanquantile, &kInterp, &kHistogramByEdges, &kUnfold, &kFold});
 }
