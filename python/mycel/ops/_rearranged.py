@@ -234,61 +234,12 @@ ScatterNonAliasingAdd = _primitive(
     _add_to,
     "Called with (x, indices, updates): updates added at index tuples; a Parameter is changed.",
 )
-SparseGatherV2 = _primitive(
-    "SparseGatherV2",
-    lambda params, indices, axis: _op("gather")(params, indices, axis),
-    "gather called with (params, indices, axis).",
-)
 
 
 @entry
 def scatter(input, axis, index, src):  # noqa: A002
     """input with the elements of src at `index` along axis."""
     return _op("tensor_scatter_elements")(input, index, src, axis)
-
-
-def _sparse_to_dense(indices, values, dense_shape):
-    indices = _tensor(indices)
-    if indices.ndim == 1:
-        indices = indices.reshape((-1, 1))
-    if _tensor(values).ndim == 0:
-        values = _op("broadcast_to")(values, (indices.shape[0],))
-    return _op("scatter_nd")(indices, values, _whole(dense_shape))
-
-
-SparseToDense = _primitive(
-    "SparseToDense",
-    _sparse_to_dense,
-    "Called with (indices, values, dense_shape): zeros with values at index tuples.",
-)
-
-
-def _fill_diagonal(input_x, fill_value, wrap):
-    shape = input_x.shape
-    if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) > 1):
-        raise ValueError(
-            f"FillDiagonal: the operand must be a matrix or have dims of one size, got {shape}"
-        )
-    columns = shape[1]
-    size = input_x.size
-    if len(shape) == 2:
-        step = columns + 1
-        last = size if wrap else min(size, columns * columns)
-    else:
-        step, last = sum(columns**k for k in range(len(shape))), size
-    marks = _op("arange")(0, size, 1, mstype.int64)
-    hit = ((marks % step) == 0) & (marks < last)
-    flat = _op("masked_fill")(input_x.reshape(-1), hit, Tensor(fill_value, input_x.dtype))
-    return flat.reshape(shape)
-
-
-FillDiagonal = _primitive(
-    "FillDiagonal",
-    _fill_diagonal,
-    "The main diagonal set to a number; wrap begins anew below the square part of a tall matrix.",
-    fill_value=...,
-    wrap=False,
-)
 
 
 def _sub_and_filter(input_x, max_num, offset):
@@ -390,23 +341,6 @@ def batch_dot(x1, x2, axes=None):
     return product.reshape(shape if len(shape) > 1 else (n, 1))
 
 
-TridiagonalMatMul = _primitive(
-    "TridiagonalMatMul",
-    lambda superdiag, maindiag, subdiag, rhs: _tridiagonal(superdiag, maindiag, subdiag, rhs),
-    "Called with (superdiag, maindiag, subdiag, rhs): the product of a matrix of three diagonals "
-    "[..., 1, m] with rhs [..., m, n]; the last of superdiag and the first of subdiag are ignored.",
-)
-
-
-def _tridiagonal(superdiag, maindiag, subdiag, rhs):
-    row = lambda d: _op("swapaxes")(d, -1, -2)
-    m = rhs.shape[-2]
-    zero = _op("zeros_like")(rhs.narrow(-2, 0, 1))
-    above = _op("concat")([rhs.narrow(-2, 1, m - 1), zero], -2)
-    below = _op("concat")([zero, rhs.narrow(-2, 0, m - 1)], -2)
-    return row(maindiag) * rhs + row(superdiag) * above + row(subdiag) * below
-
-
 def _nll(x, target, weight, reduction):
     loss = _op("nll_loss")(x, target, weight, reduction=reduction)
     return loss, _op("reduce_sum")(_op("gather")(weight, target, 0))
@@ -441,13 +375,6 @@ TripletMarginLoss = _primitive(
     eps=1e-6,
     reduction="mean",
 )
-
-
-@entry
-def sparse_segment_mean(x, indices, segment_ids):
-    """The means of the rows of x that indices name, by ascending segment ids; 0 for an empty
-    segment."""
-    return _op("segment_mean")(_op("gather")(x, indices, 0), segment_ids)
 
 
 @entry
