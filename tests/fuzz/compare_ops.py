@@ -17,7 +17,6 @@ import subprocess
 import sys
 
 import numpy as np
-from peer_worker import Peer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = 20  # for one call of the peer
@@ -29,9 +28,9 @@ TOLERANCE = {
 
 
 class Worker:
-    """The peer in its own process; started again when it dies or hangs."""
+    """One side in its own process; started again when it dies or hangs."""
 
-    def __init__(self, python, name="mindspore"):
+    def __init__(self, python, name):
         self.command = [python, os.path.join(HERE, "peer_worker.py"), name]
         self.process = None
 
@@ -39,7 +38,8 @@ class Worker:
         """The answer, or {"error": "crash"}."""
         if self.process is None:
             env = {**os.environ, "GLOG_v": "4", "OMP_NUM_THREADS": "1"}
-            env.pop("PYTHONPATH", None)
+            if self.command[0] != sys.executable:
+                env.pop("PYTHONPATH", None)
             self.process = subprocess.Popen(
                 self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env
             )
@@ -58,10 +58,10 @@ class Worker:
         self.process.kill()
         self.process.wait()
         self.process = None
-        return {"error": "crash", "text": "the peer died or hung"}
+        return {"error": "crash", "text": "it died or hung"}
 
 
-def published(ops_module, mycel):
+def published(mycel):
     """op -> (name, whether a class, constructor's names) as published."""
     out = {}
     for name, primitive, _, _, internal in mycel.records():
@@ -106,6 +106,8 @@ def array(r):
 
 def difference(ours, theirs):
     """What differs between two answers, in a few words; "" when nothing does."""
+    if ours.get("error") == "crash":
+        return "we crash"
     if "error" in theirs or "error" in ours:
         if "error" in theirs and "error" in ours:
             return ""
@@ -168,8 +170,8 @@ def main():
 
     from mycel import _mycel
 
-    here, there = Peer("mycel"), Worker(options.peer)
-    forms, explained = published(here.ms.ops, _mycel), known()
+    here, there = Worker(sys.executable, "mycel"), Worker(options.peer, "mindspore")
+    forms, explained = published(_mycel), known()
     command = [options.calls, str(options.count), str(options.seed), *options.op]
     lines = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     counts, found = collections.Counter(), collections.defaultdict(list)

@@ -1,5 +1,5 @@
-"""Runs calls of ops with the peer: lines of JSON in, lines of JSON out. Started by compare_ops.py
-with the peer's own Python; imports nothing of Mycel."""
+"""Runs calls of ops with a library under the published API: lines of JSON in, lines of JSON out.
+Started by compare_ops.py with the Python that has the library."""
 
 import importlib
 import json

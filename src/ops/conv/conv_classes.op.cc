@@ -84,6 +84,12 @@ void expand_backprop_input(Expansion& e) {
   if (s.padding.size() != 1 && s.padding.size() != 2 && s.padding.size() != 4) {
     value_error("{}: 'pad' must be 1, 2 or 4 numbers", e.op.name);
   }
+  for (const Attr::Ints* steps : {&s.stride, &s.dilation}) {
+    if (std::any_of(steps->begin(), steps->end(), [](int64_t n) { return n < 1; })) {
+      value_error("{}: 'stride' and 'dilation' must be at least 1, got {} and {}", e.op.name,
+                  e.attrs["stride"].str(), e.attrs["dilation"].str());
+    }
+  }
   Attr::Ints padding, extra;
   for (int d = 0; d < 2; ++d) {
     int64_t in = size[spatial_axis(d, s.channel_last)], k = e.attrs.ints("kernel_size")[d];
@@ -157,7 +163,8 @@ constexpr OpDef kConv2dBackpropInput = check({
     .expand = expand_backprop_input,
     .cases = "dout[2, 4, 3, 3]; weight[4, 3, 3, 2]; out_channel = 4; kernel_size = [3, 2]; "
              "input_size = [2, 3, 7, 6]; "
-             "stride = 2; skip zero_size: sizes belong together; bad kernel_size = 3 | dout[2, 4, "
+             "stride = 2; skip zero_size: sizes belong together; bad kernel_size = 3; bad stride = "
+             "[0, 2]; bad dilation = [1, 0] | dout[2, 4, "
              "3, 3]; weight[4, 3, "
              "3, 2]; out_channel = 4; kernel_size = [3, 2]; input_size = [2, 3, 6, 5]; stride = 2; "
              "pad_mode = same",

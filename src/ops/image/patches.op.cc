@@ -26,6 +26,8 @@ struct Windows {
   std::vector<int64_t> places;  // [elements * patches] in the flat plane; -1 outside
 };
 
+constexpr double kMostPlaces = 1 << 28;  // in the table of what goes where
+
 int64_t product(const Ints& v) {
   int64_t p = 1;
   for (int64_t n : v) p *= n;
@@ -47,6 +49,13 @@ Windows windows_of(const Expansion& e, const Ints& size, const Ints& kernel, con
       value_error("{}: a window of {} elements does not fit into {}", e.op.name, reach, size[d]);
     w.count.push_back(n);
     if (same) before[d] = std::max<int64_t>(0, (n - 1) * stride[d] + reach - size[d]) / 2;
+  }
+  double table = 1;
+  for (int d = 0; d < dims; ++d)
+    table *= static_cast<double>(w.count[d]) * static_cast<double>(kernel[d]);
+  if (table > kMostPlaces) {
+    value_error("{}: windows of {} at {} places are more than {} elements", e.op.name,
+                Attr(kernel).str(), Attr(w.count).str(), kMostPlaces);
   }
   w.patches = product(w.count), w.elements = product(kernel);
   for (int64_t k = 0; k < w.elements; ++k) {

@@ -221,8 +221,9 @@ void expand_lp(Expansion& e) {
   bool batched = x.rank() == spatial + 2;
   if (!batched) x = kExpandDims({x}, {0});
   Value powers = kPow({x, number(x, p)});
+  // Windows that reach beyond the end count as if full, as published.
   Value means = avg({powers}, {e.attrs["kernel_size"], e.attrs["stride"], Ints{0},
-                               e.attrs["ceil_mode"], true, product(kernel), "pad"});
+                               e.attrs["ceil_mode"], true, 0, "pad"});
   Value y = kPow({means * static_cast<double>(product(kernel)), number(x, 1 / p)});
   e.result(batched ? y : kSqueeze({y}, {Ints{0}}));
 }
@@ -314,7 +315,8 @@ constexpr OpDef kAdaptiveMaxPlaces = check({
 constexpr OpDef kLpPool1d = check({
     .name = "lp_pool1d",
     .doc = "(sum of x^norm_type)^(1 / norm_type) of each window of x [n, c, l]; stride None steps "
-           "by the window.",
+           "by the window. In a window beyond the end (ceil_mode), the mean of its elements stands "
+           "for those that are missing.",
     .in = {"x: float[n, c, l]"},
     .attr = {"norm_type: float", "kernel_size: int[1]", "stride: int[1]? = None",
              "ceil_mode: bool = False"},
@@ -329,7 +331,8 @@ constexpr OpDef kLpPool1d = check({
 constexpr OpDef kLpPool2d = check({
     .name = "lp_pool2d",
     .doc = "(sum of x^norm_type)^(1 / norm_type) of each window of x [n, c, h, w]; stride None "
-           "steps by the window.",
+           "steps by the window. In a window beyond the end (ceil_mode), the mean of its elements "
+           "stands for those that are missing.",
     .in = {"x: float[n, c, h, w]"},
     .attr = {"norm_type: float", "kernel_size: int[2]", "stride: int[2]? = None",
              "ceil_mode: bool = False"},
