@@ -41,11 +41,9 @@ void expand_cosine_similarity(Expansion& e) {
   check_pair(e, 0, 1);
   int rank = std::max(e.x(0).rank(), e.x(1).rank());
   int axis = normalize_axis(e.attrs.integer("dim"), rank, "cosine_similarity");
-  auto wide = [&](Value v) {  // both have the axis
-    while (v.rank() < rank) v = kExpandDims({v}, {0});
-    return v;
-  };
-  e.result(cosine(wide(e.x(0)), wide(e.x(1)), axis, e.attrs.real("eps")));
+  // The axis is one of the shape that both have together.
+  Value a = e.x(0) + kZerosLike({e.x(1)}), b = e.x(1) + kZerosLike({e.x(0)});
+  e.result(cosine(a, b, axis, e.attrs.real("eps")));
 }
 
 // 1 - cos for pairs that belong together (target 1), the excess of cos over the margin for others
