@@ -287,3 +287,63 @@ def test_glimpse_noise():
     assert (0 <= border).all() and (border < 1).all() and len(np.unique(border)) > 1
     with pytest.raises(ValueError, match="'noise' must be"):
         ops.ExtractGlimpse(noise="salt")(x, (2, 2), Tensor([[0.0, 0.0]]))
+
+
+# -- methods of tensors
+
+
+def test_methods_that_change_places():
+    x = numbers(4, 3)
+    index = np.array([2, 0])
+    source = numbers(2, 3)
+    want = x.copy()
+    want[index] += 2 * source
+    close(Tensor(x).index_add(0, Tensor(index), Tensor(source), alpha=2), want)
+    want = x.copy()
+    want[[0, 3], [1, 2]] = [7, 8]
+    at = (Tensor([0, 3]), Tensor([1, 2]))
+    close(Tensor(x).index_put(at, Tensor([7.0, 8.0])), want)
+    close(Tensor(x).index_select(0, Tensor(index)), x[index])
+    places = np.array([[1], [0], [2], [1]])
+    want = x.copy()
+    np.put_along_axis(want, places, 5, 1)
+    close(Tensor(x).scatter(1, Tensor(places), Tensor(np.full((4, 1), 5, np.float32))), want)
+    want = x.copy()
+    np.fill_diagonal(want, 9)
+    close(Tensor(x).fill_diagonal(9.0), want)
+    tall = numbers(9, 3)
+    want = tall.copy()
+    np.fill_diagonal(want, 9, wrap=True)
+    close(Tensor(tall).fill_diagonal(9.0, True), want)
+    close(Tensor(numbers(2, 4, 3) * 0 + x).sum_to_size(1, 3), 2 * x.sum(0, keepdims=True))
+    with pytest.raises(ValueError, match=r"sum_to_size: \(2, 3\) does not broadcast"):
+        Tensor(x).sum_to_size(2, 3)
+
+
+def test_methods_that_draw():
+    x = Tensor(np.array([0.0, 0.5, 0.5], np.float32))
+    assert set(x.multinomial(50).asnumpy()) <= {1, 2}
+    assert set(Tensor(np.zeros((2, 40), np.float32)).bernoulli(0.5).asnumpy().ravel()) <= {0, 1}
+    drawn = Tensor(np.array([[-99.0, 0.0, -99.0]], np.float32)).random_categorical(8)
+    assert drawn.shape == (1, 8) and (drawn.asnumpy() == 1).all()
+
+
+@pytest.mark.parametrize("pseudo", [False, True])
+@pytest.mark.parametrize("overlapping", [False, True])
+def test_pools_of_random_windows(pseudo, overlapping):
+    x = numbers(2, 9, 7, 3)
+    settings = ((1.0, 1.4, 1.9, 1.0), pseudo, overlapping, True, 3, 5)
+    largest, rows, columns = ops.FractionalMaxPool(*settings)(Tensor(x))
+    mean, rows2, columns2 = ops.FractionalAvgPool(*settings)(Tensor(x))
+    rows, columns = rows.asnumpy(), columns.asnumpy()
+    np.testing.assert_array_equal(rows, rows2.asnumpy())
+    np.testing.assert_array_equal(columns, columns2.asnumpy())
+    assert rows[0] == columns[0] == 0 and rows[-1] == 9 and columns[-1] == 7
+    assert len(rows) == 7 and len(columns) == 4
+    assert set(np.diff(rows)) <= {1, 2} and set(np.diff(columns)) <= {2, 3}
+    more = int(overlapping)
+    for i in range(6):
+        for j in range(3):
+            window = x[:, rows[i] : rows[i + 1] + more, columns[j] : columns[j + 1] + more]
+            np.testing.assert_allclose(largest.asnumpy()[:, i, j], window.max((1, 2)), 1e-6)
+            np.testing.assert_allclose(mean.asnumpy()[:, i, j], window.mean((1, 2)), 1e-5, 1e-6)
