@@ -347,3 +347,41 @@ def test_pools_of_random_windows(pseudo, overlapping):
             window = x[:, rows[i] : rows[i + 1] + more, columns[j] : columns[j + 1] + more]
             np.testing.assert_allclose(largest.asnumpy()[:, i, j], window.max((1, 2)), 1e-6)
             np.testing.assert_allclose(mean.asnumpy()[:, i, j], window.mean((1, 2)), 1e-5, 1e-6)
+
+
+# -- gradient primitives that the peer cannot run
+
+
+def test_gradients_of_places_and_matrices():
+    from mycel.ops.operations import _grad_ops as G
+
+    a = np.array([[4.0, 1, 0], [1, 3, 0.5], [0, 0.5, 2]])
+    lower = np.linalg.cholesky(a)
+    dy = np.tril(RNG.normal(size=(3, 3)))
+    got = G.CholeskyGrad()(Tensor(lower), Tensor(dy)).asnumpy()
+    step = RNG.normal(size=(3, 3))
+    step = step + step.T
+    slope = (np.linalg.cholesky(a + 1e-6 * step) - np.linalg.cholesky(a - 1e-6 * step)) / 2e-6
+    np.testing.assert_allclose((got * step).sum(), (slope * dy).sum(), 1e-6)
+
+    x = numbers(1, 2, 5, 4)
+    places = np.array([[[[0, 3], [9, 19]], [[1, 1], [7, 8]]]])
+    back = numbers(1, 2, 2, 2)
+    want = np.zeros((2, 20), np.float32)
+    for plane in range(2):
+        np.add.at(want[plane], places[0, plane].ravel(), back[0, plane].ravel())
+    run = G.FractionalMaxPoolGradWithFixedKsize()
+    close(run(Tensor(x), Tensor(back), Tensor(places)), want.reshape(1, 2, 5, 4))
+
+    mask = Tensor(np.array([[1, 0], [0, 1]], np.uint8))
+    close(G.ReluGradV2()(Tensor([[1.0, 2.0], [3.0, 4.0]]), mask), [[1, 0], [0, 4]])
+
+
+def test_gradients_differentiate_again():
+    from mycel.ops.operations import _grad_ops as G
+
+    x, dy = Tensor(np.array([0.3, -0.7])), Tensor(np.array([1.0, 2.0]))
+    # The gradient of asin is dy / sqrt(1 - x^2).
+    again = ops.grad(lambda v: G.AsinGrad()(v, dy).sum())(x)
+    v = x.asnumpy()
+    close(again, dy.asnumpy() * v / (1 - v**2) ** 1.5)

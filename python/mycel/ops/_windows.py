@@ -14,7 +14,7 @@ def _several(op, name, value, count):
     if isinstance(value, int) and not isinstance(value, bool):
         return (value,) * count
     value = tuple(value)
-    if len(value) == count + 2 and value[:2] == (1, 1):
+    if len(value) == count + 2 and value[:2] in ((1, 1), (0, 0)):
         return value[2:]
     if len(value) != count:
         raise ValueError(f"{op}: '{name}' must be a number or {count} of them, got {value}")
