@@ -385,3 +385,33 @@ def test_gradients_differentiate_again():
     again = ops.grad(lambda v: G.AsinGrad()(v, dy).sum())(x)
     v = x.asnumpy()
     close(again, dy.asnumpy() * v / (1 - v**2) ** 1.5)
+
+
+# -- Python functions as ops
+
+
+@pytest.mark.plain_calls("the program is compiled by hand")
+def test_python_functions_in_programs():
+    calls = []
+
+    def both(x, k):
+        calls.append(k)
+        return x[::-1] * k, np.float32(x.sum())
+
+    f32 = ms.float32
+    op = ops.PyFunc(both, [f32, f32], [(3,), ()], [f32, f32], [(3,), ()])
+
+    def program(x, k):
+        y, total = op((x * 1, k + 1))
+        return y + 1, total * 2
+
+    run = ms.jit(program) if ms.get_context("mode") == ms.GRAPH_MODE else program
+    for k in (1.0, 2.0):
+        y, total = run(Tensor([1.0, 2.0, 3.0]), Tensor(k))
+        close(y, np.array([3.0, 2, 1]) * (k + 1) + 1)
+        close(total, 12)
+    assert calls == [2, 3]
+    with pytest.raises(RuntimeError, match="PyFunc: a Python function has no gradient"):
+        ops.grad(lambda x: program(x, Tensor(1.0))[0].sum())(Tensor([1.0, 2.0, 3.0]))
+    with pytest.raises(ValueError, match="an operand must be"):
+        op((Tensor([1.0]), Tensor(1.0)))

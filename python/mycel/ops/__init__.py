@@ -10,6 +10,7 @@ from mycel.ops._collective import *
 from mycel.ops._depthwise import *
 from mycel.ops._distributions import *
 from mycel.ops._forms import *
+from mycel.ops._host import *
 from mycel.ops._jacobian import hessian, jacfwd, jacrev, linearize
 from mycel.ops._jet import derivative, jet
 from mycel.ops._linalg import *
