@@ -415,3 +415,41 @@ def test_python_functions_in_programs():
         ops.grad(lambda x: program(x, Tensor(1.0))[0].sum())(Tensor([1.0, 2.0, 3.0]))
     with pytest.raises(ValueError, match="an operand must be"):
         op((Tensor([1.0]), Tensor(1.0)))
+
+
+# -- buffers of experience
+
+
+def test_ring_buffer():
+    shapes, types = [(2,), ()], [ms.float32, ms.int32]
+    data = [
+        Parameter(Tensor(np.zeros((4, 2), np.float32)), name="s"),
+        Parameter(Tensor(np.zeros(4, np.int32)), name="a"),
+    ]
+    count, head = (Parameter(Tensor(0, ms.int32), name=n) for n in ("count", "head"))
+    append = ops.BufferAppend(4, shapes, types)
+    item = ops.BufferGetItem(4, shapes, types)
+    kept = []
+
+    def put(k):
+        append(data, [Tensor(np.full(2, k, np.float32)), Tensor(np.int32(k))], count, head)
+        kept.append(k)
+
+    for k in range(6):
+        put(k)
+        del kept[:-4]
+        got = [int(item(data, count, head, i)[1]) for i in range(len(kept))]
+        assert got == kept
+    rows = np.array([10, 11, 12], np.int32)
+    several = np.repeat(rows[:, None], 2, 1).astype(np.float32)
+    append(data, [Tensor(several), Tensor(rows)], count, head)
+    got = [item(data, count, head, i)[0].asnumpy()[0] for i in (-1, 0, 3)]
+    assert got == [12, 5, 12]
+    drawn = ops.BufferSample(4, 4, shapes, types, unique=True)(data, count, head)[1].asnumpy()
+    assert sorted(drawn) == [5, 10, 11, 12]
+    drawn = ops.BufferSample(4, 3, shapes, types)(data, count, head)
+    assert set(drawn[1].asnumpy()) <= {5, 10, 11, 12} and drawn[0].shape == (3, 2)
+    with pytest.raises(ValueError, match="an item must be"):
+        append(data, [Tensor([1.0]), Tensor(np.int32(1))], count, head)
+    with pytest.raises(ValueError, match="'batch_size' must be in"):
+        ops.BufferSample(4, 5, shapes, types)

@@ -6,6 +6,7 @@ for; `dir(mycel.ops)` lists all."""
 
 from mycel import _mycel
 from mycel.ops import _orders, _published, composite, primitive
+from mycel.ops._buffers import *
 from mycel.ops._collective import *
 from mycel.ops._depthwise import *
 from mycel.ops._distributions import *
