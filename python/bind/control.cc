@@ -52,6 +52,19 @@ nb::object effect(nb::handle f, nb::handle operands) {
   return nb::steal(wrap(out[0]));
 }
 
+// A Python function of a list of tensors as an op; result k has the type of operand like[k].
+nb::list host_call(nb::handle f, nb::handle operands, const std::vector<int64_t>& like) {
+  auto held = std::make_shared<Held>(f.ptr());
+  auto call = std::make_shared<const ir::Callback>([held](std::span<const Tensor> in) {
+    nb::gil_scoped_acquire gil;
+    return from_list(nb::handle(held->get())(to_list(in)), "host_call");
+  });
+  const ir::Op& op = ir::op_named("callback");
+  return to_list(runtime::record_node(
+      op, from_list(operands, "host_call"),
+      op.complete({ir::Attr(ir::CallbackPtr(call)), ir::Attr(ir::Attr::Ints(like))})));
+}
+
 // The value of a tensor object, as a new object that shares nothing with it.
 nb::object raw(nb::handle o) {
   if (!is_tensor(o.ptr())) type_error("raw: a Tensor was expected, got {}", kind_of(o.ptr()));
@@ -98,6 +111,7 @@ void bind_control(nb::module_& m) {
       .def("close", &IterationKeys::close);
   m.def("scan", scan, nb::arg("fn"), nb::arg("carried"), nb::arg("xs"), nb::arg("length"));
   m.def("effect", effect, nb::arg("fn"), nb::arg("operands"));
+  m.def("host_call", host_call, nb::arg("fn"), nb::arg("operands"), nb::arg("like"));
   m.def("raw", raw, nb::arg("tensor"));
   m.def("set_raw", set_raw, nb::arg("tensor"), nb::arg("value"));
   m.def("same_value", same_value, nb::arg("a"), nb::arg("b"));

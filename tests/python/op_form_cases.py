@@ -660,4 +660,80 @@ CASES = {
         T([[[1, 2, 1, 2, 5, 1, 2], [9, 3, 9, 5, 4, 1, 5]]], np.int32),
         T(np.arange(20).reshape(1, 2, 10) + 0.5),
     ),
+    "grad_mu2": (
+        lambda a, b, c: G.MaxUnpool2DGrad((1, 1, 2, 2), (1, 1, 2, 2), (0, 0, 0, 0))(a, b, c),
+        T(np.ones((1, 1, 2, 2))),
+        T(np.random.RandomState(9).randn(1, 1, 4, 4)),
+        T([[[[0, 3], [9, 15]]]], np.int64),
+    ),
+    "grad_mu3": (
+        lambda a, b, c: G.MaxUnpool3DGrad((1, 1, 1, 2, 2), (1, 1, 1, 2, 2), (0, 0, 0, 0, 0))(
+            a, b, c
+        ),
+        T(np.ones((1, 1, 1, 2, 2))),
+        T(np.random.RandomState(9).randn(1, 1, 1, 4, 4)),
+        T([[[[[0, 3], [9, 15]]]]], np.int64),
+    ),
+    "grad_mp3a": (
+        lambda a, b, c: G.MaxPool3DGradWithArgmax((2, 2, 2), (2, 2, 2), (0, 0, 0))(
+            a, b, ops.MaxPool3DWithArgmax((2, 2, 2), (2, 2, 2), (0, 0, 0))(c)[1]
+        ),
+        T(x35),
+        T(np.random.RandomState(9).randn(1, 2, 2, 3, 3)),
+        T(x35),
+    ),
+    "grad_fk3": (
+        lambda a, b, c: G.FractionalMaxPool3DGradWithFixedKsize()(
+            a, b, ops.FractionalMaxPool3DWithFixedKsize((1, 2, 2), (3, 3, 4))(a, c)[1]
+        ),
+        T(x35),
+        T(np.arange(72.0).reshape(1, 2, 3, 3, 4)),
+        T(s3),
+    ),
+    "grad_d2i": (
+        lambda a, b, c: G.Dilation2DBackpropInput((1, 1, 1, 1), (1, 1, 1, 1), "VALID")(a, b, c),
+        T(xd),
+        T(np.arange(8).reshape(2, 2, 2) / 3.0),
+        T(np.arange(80.0).reshape(2, 2, 4, 5)),
+    ),
+    "grad_d2f": (
+        lambda a, b, c: G.Dilation2DBackpropFilter((1, 1, 1, 1), (1, 1, 1, 1), "VALID")(a, b, c),
+        T(xd),
+        T(np.arange(8).reshape(2, 2, 2) / 3.0),
+        T(np.arange(80.0).reshape(2, 2, 4, 5)),
+    ),
+    "grad_def": (
+        lambda a, b, c: G.DeformableOffsetsGrad((1, 1, 1, 1), (0, 0, 0, 0), (2, 2))(a, b, c),
+        T(np.random.RandomState(6).randn(2, 2, 8, 10)),
+        T(xd),
+        T(np.random.RandomState(5).uniform(0.1, 0.6, (2, 12, 4, 5))),
+    ),
+    "grad_snt": (
+        lambda a, b, c, d: G.ScaleAndTranslateGrad()(a, b, c, d),
+        T(np.random.RandomState(6).randn(2, 5, 3, 3)),
+        T(rgb),
+        T([1.3, 0.7]),
+        T([0.2, -0.3]),
+    ),
+    "grad_padv3": (
+        lambda a, b: G.PadV3Grad("reflect")(a, b),
+        T(np.arange(20.0).reshape(1, 4, 5)),
+        F([1, 1], np.int64),
+    ),
+    "grad_padv3e": (
+        lambda a, b: G.PadV3Grad("edge")(a, b),
+        T(np.arange(40.0).reshape(1, 1, 5, 8)),
+        F([1, 2, 1, 0], np.int64),
+    ),
+    "grad_bngg": (
+        lambda a, b, c, d, e, f, g, h: G.BatchNormGradGrad(True)(a, b, c, d, e, f, g, h),
+        T(X),
+        T(DY),
+        T([1.0, 2, 3]),
+        T(X.mean((0, 2, 3))),
+        T(X.var((0, 2, 3))),
+        T(np.random.RandomState(6).randn(2, 3, 4, 6)),
+        T([1.0, 2, 3]),
+        T([3.0, 2, 1]),
+    ),
 }

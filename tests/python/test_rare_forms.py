@@ -287,3 +287,169 @@ def test_glimpse_noise():
     assert (0 <= border).all() and (border < 1).all() and len(np.unique(border)) > 1
     with pytest.raises(ValueError, match="'noise' must be"):
         ops.ExtractGlimpse(noise="salt")(x, (2, 2), Tensor([[0.0, 0.0]]))
+
+
+# -- methods of tensors
+
+
+def test_methods_that_change_places():
+    x = numbers(4, 3)
+    index = np.array([2, 0])
+    source = numbers(2, 3)
+    want = x.copy()
+    want[index] += 2 * source
+    close(Tensor(x).index_add(0, Tensor(index), Tensor(source), alpha=2), want)
+    want = x.copy()
+    want[[0, 3], [1, 2]] = [7, 8]
+    at = (Tensor([0, 3]), Tensor([1, 2]))
+    close(Tensor(x).index_put(at, Tensor([7.0, 8.0])), want)
+    close(Tensor(x).index_select(0, Tensor(index)), x[index])
+    places = np.array([[1], [0], [2], [1]])
+    want = x.copy()
+    np.put_along_axis(want, places, 5, 1)
+    close(Tensor(x).scatter(1, Tensor(places), Tensor(np.full((4, 1), 5, np.float32))), want)
+    want = x.copy()
+    np.fill_diagonal(want, 9)
+    close(Tensor(x).fill_diagonal(9.0), want)
+    tall = numbers(9, 3)
+    want = tall.copy()
+    np.fill_diagonal(want, 9, wrap=True)
+    close(Tensor(tall).fill_diagonal(9.0, True), want)
+    close(Tensor(numbers(2, 4, 3) * 0 + x).sum_to_size(1, 3), 2 * x.sum(0, keepdims=True))
+    with pytest.raises(ValueError, match=r"sum_to_size: \(2, 3\) does not broadcast"):
+        Tensor(x).sum_to_size(2, 3)
+
+
+def test_methods_that_draw():
+    x = Tensor(np.array([0.0, 0.5, 0.5], np.float32))
+    assert set(x.multinomial(50).asnumpy()) <= {1, 2}
+    assert set(Tensor(np.zeros((2, 40), np.float32)).bernoulli(0.5).asnumpy().ravel()) <= {0, 1}
+    drawn = Tensor(np.array([[-99.0, 0.0, -99.0]], np.float32)).random_categorical(8)
+    assert drawn.shape == (1, 8) and (drawn.asnumpy() == 1).all()
+
+
+@pytest.mark.parametrize("pseudo", [False, True])
+@pytest.mark.parametrize("overlapping", [False, True])
+def test_pools_of_random_windows(pseudo, overlapping):
+    x = numbers(2, 9, 7, 3)
+    settings = ((1.0, 1.4, 1.9, 1.0), pseudo, overlapping, True, 3, 5)
+    largest, rows, columns = ops.FractionalMaxPool(*settings)(Tensor(x))
+    mean, rows2, columns2 = ops.FractionalAvgPool(*settings)(Tensor(x))
+    rows, columns = rows.asnumpy(), columns.asnumpy()
+    np.testing.assert_array_equal(rows, rows2.asnumpy())
+    np.testing.assert_array_equal(columns, columns2.asnumpy())
+    assert rows[0] == columns[0] == 0 and rows[-1] == 9 and columns[-1] == 7
+    assert len(rows) == 7 and len(columns) == 4
+    assert set(np.diff(rows)) <= {1, 2} and set(np.diff(columns)) <= {2, 3}
+    more = int(overlapping)
+    for i in range(6):
+        for j in range(3):
+            window = x[:, rows[i] : rows[i + 1] + more, columns[j] : columns[j + 1] + more]
+            np.testing.assert_allclose(largest.asnumpy()[:, i, j], window.max((1, 2)), 1e-6)
+            np.testing.assert_allclose(mean.asnumpy()[:, i, j], window.mean((1, 2)), 1e-5, 1e-6)
+
+
+# -- gradient primitives that the peer cannot run
+
+
+def test_gradients_of_places_and_matrices():
+    from mycel.ops.operations import _grad_ops as G
+
+    a = np.array([[4.0, 1, 0], [1, 3, 0.5], [0, 0.5, 2]])
+    lower = np.linalg.cholesky(a)
+    dy = np.tril(RNG.normal(size=(3, 3)))
+    got = G.CholeskyGrad()(Tensor(lower), Tensor(dy)).asnumpy()
+    step = RNG.normal(size=(3, 3))
+    step = step + step.T
+    slope = (np.linalg.cholesky(a + 1e-6 * step) - np.linalg.cholesky(a - 1e-6 * step)) / 2e-6
+    np.testing.assert_allclose((got * step).sum(), (slope * dy).sum(), 1e-6)
+
+    x = numbers(1, 2, 5, 4)
+    places = np.array([[[[0, 3], [9, 19]], [[1, 1], [7, 8]]]])
+    back = numbers(1, 2, 2, 2)
+    want = np.zeros((2, 20), np.float32)
+    for plane in range(2):
+        np.add.at(want[plane], places[0, plane].ravel(), back[0, plane].ravel())
+    run = G.FractionalMaxPoolGradWithFixedKsize()
+    close(run(Tensor(x), Tensor(back), Tensor(places)), want.reshape(1, 2, 5, 4))
+
+    mask = Tensor(np.array([[1, 0], [0, 1]], np.uint8))
+    close(G.ReluGradV2()(Tensor([[1.0, 2.0], [3.0, 4.0]]), mask), [[1, 0], [0, 4]])
+
+
+def test_gradients_differentiate_again():
+    from mycel.ops.operations import _grad_ops as G
+
+    x, dy = Tensor(np.array([0.3, -0.7])), Tensor(np.array([1.0, 2.0]))
+    # The gradient of asin is dy / sqrt(1 - x^2).
+    again = ops.grad(lambda v: G.AsinGrad()(v, dy).sum())(x)
+    v = x.asnumpy()
+    close(again, dy.asnumpy() * v / (1 - v**2) ** 1.5)
+
+
+# -- Python functions as ops
+
+
+@pytest.mark.plain_calls("the program is compiled by hand")
+def test_python_functions_in_programs():
+    calls = []
+
+    def both(x, k):
+        calls.append(k)
+        return x[::-1] * k, np.float32(x.sum())
+
+    f32 = ms.float32
+    op = ops.PyFunc(both, [f32, f32], [(3,), ()], [f32, f32], [(3,), ()])
+
+    def program(x, k):
+        y, total = op((x * 1, k + 1))
+        return y + 1, total * 2
+
+    run = ms.jit(program) if ms.get_context("mode") == ms.GRAPH_MODE else program
+    for k in (1.0, 2.0):
+        y, total = run(Tensor([1.0, 2.0, 3.0]), Tensor(k))
+        close(y, np.array([3.0, 2, 1]) * (k + 1) + 1)
+        close(total, 12)
+    assert calls == [2, 3]
+    with pytest.raises(RuntimeError, match="PyFunc: a Python function has no gradient"):
+        ops.grad(lambda x: program(x, Tensor(1.0))[0].sum())(Tensor([1.0, 2.0, 3.0]))
+    with pytest.raises(ValueError, match="an operand must be"):
+        op((Tensor([1.0]), Tensor(1.0)))
+
+
+# -- buffers of experience
+
+
+def test_ring_buffer():
+    shapes, types = [(2,), ()], [ms.float32, ms.int32]
+    data = [
+        Parameter(Tensor(np.zeros((4, 2), np.float32)), name="s"),
+        Parameter(Tensor(np.zeros(4, np.int32)), name="a"),
+    ]
+    count, head = (Parameter(Tensor(0, ms.int32), name=n) for n in ("count", "head"))
+    append = ops.BufferAppend(4, shapes, types)
+    item = ops.BufferGetItem(4, shapes, types)
+    kept = []
+
+    def put(k):
+        append(data, [Tensor(np.full(2, k, np.float32)), Tensor(np.int32(k))], count, head)
+        kept.append(k)
+
+    for k in range(6):
+        put(k)
+        del kept[:-4]
+        got = [int(item(data, count, head, i)[1]) for i in range(len(kept))]
+        assert got == kept
+    rows = np.array([10, 11, 12], np.int32)
+    several = np.repeat(rows[:, None], 2, 1).astype(np.float32)
+    append(data, [Tensor(several), Tensor(rows)], count, head)
+    got = [item(data, count, head, i)[0].asnumpy()[0] for i in (-1, 0, 3)]
+    assert got == [12, 5, 12]
+    drawn = ops.BufferSample(4, 4, shapes, types, unique=True)(data, count, head)[1].asnumpy()
+    assert sorted(drawn) == [5, 10, 11, 12]
+    drawn = ops.BufferSample(4, 3, shapes, types)(data, count, head)
+    assert set(drawn[1].asnumpy()) <= {5, 10, 11, 12} and drawn[0].shape == (3, 2)
+    with pytest.raises(ValueError, match="an item must be"):
+        append(data, [Tensor([1.0]), Tensor(np.int32(1))], count, head)
+    with pytest.raises(ValueError, match="'batch_size' must be in"):
+        ops.BufferSample(4, 5, shapes, types)

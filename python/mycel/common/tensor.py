@@ -5,6 +5,7 @@ The type itself, its operators and indexing live in the extension module."""
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
 from mycel.common import dtype as mstype
+from mycel.common import tensor_changes
 
 
 def _ops():
@@ -719,7 +720,7 @@ def _install():
         for name in methods.split():
             if not (name.startswith("__") and name.endswith("__")):
                 setattr(Tensor, name, op)
-    for name, fn in _METHODS.items():
+    for name, fn in {**tensor_changes.METHODS, **_METHODS}.items():
         setattr(Tensor, name, fn)
     Tensor.T = property(lambda self: self.transpose(), doc="The dims reversed.")
     Tensor.H = property(

@@ -6,10 +6,12 @@ for; `dir(mycel.ops)` lists all."""
 
 from mycel import _mycel
 from mycel.ops import _orders, _published, composite, primitive
+from mycel.ops._buffers import *
 from mycel.ops._collective import *
 from mycel.ops._depthwise import *
 from mycel.ops._distributions import *
 from mycel.ops._forms import *
+from mycel.ops._host import *
 from mycel.ops._jacobian import hessian, jacfwd, jacrev, linearize
 from mycel.ops._jet import derivative, jet
 from mycel.ops._linalg import *

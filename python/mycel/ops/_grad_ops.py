@@ -200,6 +200,48 @@ def _padded_back(o, a):
     return (ops.zeros([n - b - e for n, (b, e) in zip(o.dy.shape, sides)], o.dy.dtype),)
 
 
+def _padded_v3_back(o, a):
+    """A tensor of the size that padding made dy from."""
+    sides = _ints(o.paddings)
+    if not a.paddings_contiguous:
+        half = len(sides) // 2
+        sides = [n for pair in zip(sides[:half], sides[half:]) for n in pair]
+    shape = list(o.dy.shape)
+    for i in range(len(sides) // 2):
+        shape[-1 - i] -= sides[2 * i] + sides[2 * i + 1]
+    return (ops.zeros(shape, o.dy.dtype),)
+
+
+def _unpooling(layout):
+    return {"ksize": ..., "strides": 0, "pads": 0, "output_shape": (), "data_format": layout}
+
+
+def _unpooled(name):
+    def forward(o, a):
+        layer = getattr(ops, name)(a.ksize, a.strides, a.pads, a.output_shape, a.data_format)
+        return layer(o.x, o.argmax)
+
+    return forward
+
+
+def _at_places(spatial):
+    """The elements of x at the places, in their plane, that the windows took."""
+
+    def forward(o, a):
+        planes = (*o.argmax.shape[:-spatial], -1)
+        picked = ops.gather_d(o.x.reshape(planes), -1, o.argmax.reshape(planes))
+        return picked.reshape(o.argmax.shape)
+
+    return forward
+
+
+_DILATION = {"stride": ..., "dilation": ..., "pad_mode": "SAME", "data_format": "NCHW"}
+
+
+def _dilated(o, a):
+    return ops.Dilation2D(a.stride, a.dilation, a.pad_mode, a.data_format)(o.x, o.filter)
+
+
 # -- norms, losses
 
 _AXES = {"begin_norm_axis": 1, "begin_params_axis": 1}
@@ -217,6 +259,16 @@ def _layer_norm_pull(o, a):
 def _batch_norm(o, a):
     norm = ops.BatchNorm(a.is_training, a.epsilon, data_format=a.data_format)
     return norm(o.x, o.scale, o.offset, o.mean, o.variance)[0]
+
+
+def _batch_norm_pull(o, a):
+    """dx, dscale and doffset of batch normalization, as a function of x, dy and scale."""
+
+    def norm(x, scale, offset):
+        given = {**vars(o), "x": x, "scale": scale, "offset": offset}
+        return _batch_norm(SimpleNamespace(**given), a)
+
+    return vjp(norm, o.x, o.scale, ops.zeros_like(o.scale))[1](o.dy)
 
 
 _MEAN = {"reduction": "mean"}
@@ -295,6 +347,12 @@ TABLE = {
         "x",
         {"p": 1, "margin": 1.0, **_MEAN},
     ),
+    "MultilabelMarginLossGrad": Rule(
+        "dy x target is_target",
+        lambda o, a: ops.multilabel_margin_loss(o.x, o.target, a.reduction),
+        "x",
+        _MEAN,
+    ),
     "NLLLossGrad": Rule(
         "x dy target weight total_weight",
         lambda o, a: ops.nll_loss(o.x, o.target, o.weight, reduction=a.reduction),
@@ -318,6 +376,20 @@ TABLE = {
         "x scale offset",
         {"is_training": False, "epsilon": 1e-5, "data_format": "NCHW"},
         lambda o, a: (o.x, o.scale, ops.zeros_like(o.scale)),
+    ),
+    "BatchNormGradGrad": Rule(
+        "x dy scale mean variance d_dx d_dg d_db",
+        _batch_norm_pull,
+        "x dy scale",
+        {"is_training": False, "epsilon": 1e-5, "data_format": "NCHW"},
+        seed="d_dx d_dg d_db",
+    ),
+    "InstanceNormGrad": Rule(
+        "dy x gamma save_mean save_variance",
+        lambda o, a: ops.instance_norm(o.x, o.gamma, o.beta, a.epsilon),
+        "x gamma beta",
+        {"epsilon": 0.0, "momentum": 0.1},
+        lambda o, a: (o.x, o.gamma, ops.zeros_like(o.gamma)),
     ),
     "BiasAddGrad": Rule(
         "dy",
@@ -506,6 +578,80 @@ TABLE = {
         "dy shape", lambda o, a: o.x.reshape(o.dy.shape), start=_from_shape("shape")
     ),
     "EinsumGrad": Rule("x dy", lambda o, a: ops.Einsum(a.equation)(o.x), "x", {"equation": ...}),
+    "PadV3Grad": Rule(
+        "dy paddings",
+        lambda o, a: ops.PadV3(a.mode, a.paddings_contiguous)(o.x, o.paddings),
+        "x",
+        {"mode": "reflect", "paddings_contiguous": True},
+        _padded_v3_back,
+    ),
+    # Places of maxima, moved windows, scaled images.
+    "MaxUnpool2DGrad": Rule("x dy argmax", _unpooled("MaxUnpool2D"), "x", _unpooling("NCHW")),
+    "MaxUnpool3DGrad": Rule("x dy argmax", _unpooled("MaxUnpool3D"), "x", _unpooling("NCDHW")),
+    "MaxPool3DGradWithArgmax": Rule(
+        "x dy argmax",
+        _first(
+            _class(
+                "MaxPool3DWithArgmax",
+                *("ksize", "strides", "pads", "dilation", "ceil_mode", "data_format"),
+                "argmax_type",
+            )
+        ),
+        "x",
+        {
+            "ksize": ...,
+            "strides": ...,
+            "pads": ...,
+            "dilation": (1, 1, 1),
+            "ceil_mode": False,
+            "data_format": "NCDHW",
+            "argmax_type": mstype.int64,
+        },
+    ),
+    "FractionalMaxPoolGradWithFixedKsize": Rule(
+        "x dy argmax", _at_places(2), "x", {"data_format": "NCHW"}
+    ),
+    "FractionalMaxPool3DGradWithFixedKsize": Rule(
+        "x dy argmax", _at_places(3), "x", {"data_format": "NCDHW"}
+    ),
+    "Dilation2DBackpropInput": Rule("x filter dy", _dilated, "x", _DILATION),
+    "Dilation2DBackpropFilter": Rule("x filter dy", _dilated, "filter", _DILATION),
+    "DeformableOffsetsGrad": Rule(
+        "dy x offsets",
+        lambda o, a: ops.DeformableOffsets(
+            a.strides,
+            a.pads,
+            a.kernel_size,
+            a.dilations,
+            a.data_format,
+            a.deformable_groups,
+            a.modulated,
+        )(o.x, o.offsets),
+        "x offsets",
+        {
+            "strides": ...,
+            "pads": ...,
+            "kernel_size": ...,
+            "dilations": (1, 1, 1, 1),
+            "data_format": "NCHW",
+            "deformable_groups": 1,
+            "modulated": True,
+        },
+    ),
+    "ScaleAndTranslateGrad": Rule(
+        "dy x scale translation",
+        lambda o, a: ops.ScaleAndTranslate(a.kernel_type, a.antialias)(
+            o.x, o.dy.shape[1:3], o.scale, o.translation
+        ),
+        "x",
+        {"kernel_type": "lanczos3", "antialias": True},
+    ),
+    # Matrices.
+    "CholeskyGrad": Rule(
+        "y dy",
+        lambda o, a: ops.cholesky(o.x),
+        start=lambda o, a: (ops.matmul(o.y, o.y.swapaxes(-1, -2)),),
+    ),
     # Distances.
     "CdistGrad": Rule("dy x x2 y", lambda o, a: ops.cdist(o.x, o.x2, a.p), "x", {"p": 2.0}),
     "PdistGrad": Rule("dy x y", lambda o, a: ops.pdist(o.x, a.p), "x", {"p": 2.0}),
@@ -595,6 +741,13 @@ class DropoutGrad(Primitive):
 
     def __call__(self, dy, mask):
         return dy * mask.astype(dy.dtype) / self.keep_prob
+
+
+class ReluGradV2(Primitive):
+    """dy where the mask of ReLUV2 is 1."""
+
+    def __call__(self, gradients, mask):
+        return gradients * mask.astype(gradients.dtype)
 
 
 class UniqueGrad(Primitive):

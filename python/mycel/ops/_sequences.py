@@ -187,11 +187,11 @@ def _dynamic_rnn(x, w, b, seq_length=None, init_h=None, init_c=None, **a):
     zeros = _op("zeros")((x.shape[1], size), x.dtype)
     h = zeros if init_h is None else _state(init_h, "init_h", name)
     c = zeros if init_c is None else _state(init_c, "init_c", name)
-    of_input = _op("matmul")(x, w.narrow(0, 0, x.shape[2])) + b
+    of_input = _op("unstack")(_op("matmul")(x, w.narrow(0, 0, x.shape[2])) + b)
     of_state = w.narrow(0, x.shape[2], size)
     steps = []
-    for t in range(x.shape[0]):
-        gates = of_input.narrow(0, t, 1).squeeze(0) + _op("matmul")(h, of_state)
+    for row in of_input:
+        gates = row + _op("matmul")(h, of_state)
         step = _lstm_gates(gates, c, a["forget_bias"], a["cell_clip"])
         h, c = step[0], step[1]
         steps.append((h, *step))
@@ -262,8 +262,8 @@ def _dynamic_gru(
     if bias_input is not None:
         of_input = of_input + bias_input
     steps = []
-    for t in range(x.shape[0]):
-        step = _gru_step(of_input.narrow(0, t, 1).squeeze(0), h, weight_hidden, bias_hidden, a)
+    for row in _op("unstack")(of_input):
+        step = _gru_step(row, h, weight_hidden, bias_hidden, a)
         h = _cut(step[0], a["cell_clip"])
         steps.append((h, h, *step[1:]))
     return tuple(_op("stack")(list(v)) for v in zip(*steps))
@@ -355,12 +355,10 @@ def _lstm(x, h, c, w, **a):
             at = layer * both + direction
             w_ih, w_hh, bias = cells[at]
             state = [v.narrow(0, at, 1).squeeze(0) for v in (h, c)]
-            products = _op("dense")(x, w_ih, bias)
+            products = _op("unstack")(_op("dense")(x, w_ih, bias))
             steps = [None] * x.shape[0]
             for t in reversed(range(x.shape[0])) if direction else range(x.shape[0]):
-                state = _op("lstm_step")(
-                    products.narrow(0, t, 1).squeeze(0), _op("dense")(state[0], w_hh), state[1]
-                )
+                state = _op("lstm_step")(products[t], _op("dense")(state[0], w_hh), state[1])
                 steps[t] = state[0]
             outputs.append(_op("stack")(steps))
             last_h.append(state[0])

@@ -14,7 +14,7 @@ def _several(op, name, value, count):
     if isinstance(value, int) and not isinstance(value, bool):
         return (value,) * count
     value = tuple(value)
-    if len(value) == count + 2 and value[:2] == (1, 1):
+    if len(value) == count + 2 and value[:2] in ((1, 1), (0, 0)):
         return value[2:]
     if len(value) != count:
         raise ValueError(f"{op}: '{name}' must be a number or {count} of them, got {value}")
@@ -129,6 +129,92 @@ def _fixed(name, count, layout):
 
 FractionalMaxPoolWithFixedKsize = _fixed("FractionalMaxPoolWithFixedKsize", 2, "NCHW")
 FractionalMaxPool3DWithFixedKsize = _fixed("FractionalMaxPool3DWithFixedKsize", 3, "NCDHW")
+
+
+def _borders(size, ratio, pseudo_random, key):
+    """Where windows along a dim begin, and its end: [windows + 1]; lengths differ by one at
+    most."""
+    count = int(size / ratio)
+    step, rest = divmod(size, count)
+    if rest == 0:
+        return _op("arange")(0, size + 1, step, mstype.int64)
+    if pseudo_random:
+        alpha = size / count
+        most = min((step + 2) / alpha - 1, (size + 1 - step) / alpha - (count - 1))
+        u = _op("keyed_uniform")((1,), mstype.float64, key=key) * most
+        i = _op("arange")(1, count, 1, mstype.float64)
+        middle = _op("ceil")((i + u) * alpha).astype(mstype.int64) - 1
+        ends = Tensor([0], mstype.int64), Tensor([size], mstype.int64)
+        return _op("concat")([ends[0], middle, ends[1]], 0)
+    longer = _op("keyed_permutation")(count, key=key) < rest
+    lengths = longer.astype(mstype.int64) + step
+    return _op("pad")(_op("cumsum")(lengths, 0), (1, 0))
+
+
+def _cells(borders, size, longest, overlapping):
+    """Places [windows, longest] of the elements of each window, and which of them count."""
+    count = borders.shape[0] - 1
+    first, end = borders.narrow(0, 0, count), borders.narrow(0, 1, count)
+    if overlapping:
+        end = _op("minimum")(end + 1, Tensor(size, mstype.int64))
+    at = first.expand_dims(1) + _op("arange")(0, longest, 1, mstype.int64)
+    inside = at < end.expand_dims(1)
+    return _op("minimum")(at, end.expand_dims(1) - 1), inside
+
+
+def _random_pool(name, kind, reduced):
+    def call(x, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2):
+        x, ratio = _tensor(x), tuple(pooling_ratio)
+        if x.ndim != 4 or len(ratio) != 4 or ratio[0] != 1 or ratio[3] != 1:
+            raise ValueError(
+                f"{name}: needs x [n, h, w, c] and a ratio (1, rows, columns, 1), got {x.shape} "
+                f"and {ratio}"
+            )
+        if not all(1 <= r <= n for r, n in zip(ratio[1:3], x.shape[1:3])):
+            raise ValueError(f"{name}: ratios must lie between 1 and the sizes, got {ratio}")
+        seeds = (seed, seed2) if deterministic or seed or seed2 else None
+        keys = [
+            _mycel.derive_key(seeds[0], seeds[1] * 2 + i) if seeds else _mycel.next_key(0)
+            for i in range(2)
+        ]
+        borders, places = [], []
+        for d in (1, 2):
+            size = x.shape[d]
+            b = _borders(size, ratio[d], pseudo_random, keys[d - 1])
+            # Pseudo-random windows may be one longer than the longest random one.
+            longest = -(-size // (b.shape[0] - 1)) + bool(overlapping) + bool(pseudo_random)
+            borders.append(b)
+            places.append(_cells(b, size, longest, overlapping))
+        (rows, in_rows), (columns, in_columns) = places
+        windows = _op("gather")(_op("gather")(x, columns, 2), rows, 1)
+        inside = in_rows.reshape((*in_rows.shape, 1, 1, 1)) & in_columns.reshape(
+            (*in_columns.shape, 1)
+        )
+        return reduced(windows, inside), *borders
+
+    doc = (
+        f"{kind} values of windows of x [n, h, w, c] at random distances, and where windows "
+        "begin along rows and columns (Graham 2014). overlapping: windows share their borders."
+    )
+    return _primitive(
+        name, call, doc, pooling_ratio=..., pseudo_random=False, overlapping=False,
+        deterministic=False, seed=0, seed2=0,
+    )  # fmt: skip
+
+
+def _largest(windows, inside):
+    lowest = -float("inf") if windows.dtype in mstype.float_type else -(2**31)
+    outside = Tensor(lowest, windows.dtype)
+    return _op("reduce_max")(_op("select")(inside, windows, outside), (2, 4))
+
+
+def _mean(windows, inside):
+    weight = inside.astype(windows.dtype)
+    return _op("reduce_sum")(windows * weight, (2, 4)) / _op("reduce_sum")(weight, (1, 3))
+
+
+FractionalMaxPool = _random_pool("FractionalMaxPool", "Largest", _largest)
+FractionalAvgPool = _random_pool("FractionalAvgPool", "Mean", _mean)
 
 # -- convolutions
 

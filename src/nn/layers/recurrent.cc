@@ -132,13 +132,13 @@ Run run_direction(Kind kind, const Layer& l, const std::string& suffix, const Te
                   bool reverse, const Tensor& lengths) {
   Weights w(l, suffix);
   std::string nonlinearity = nonlinearity_of(l);
-  Tensor from_input = ops::dense(x, w.ih, w.bias_ih);
+  // Cut at once: the gradients of steps taken one by one would each be as long as the sequence.
+  Tensors from_input = ops::unstack(ops::dense(x, w.ih, w.bias_ih), 0);
   int64_t steps = x.dim(0);
   Tensors outputs(steps);
   for (int64_t k = 0; k < steps; ++k) {
     int64_t t = reverse ? steps - 1 - k : k;
-    Tensor now = ops::squeeze(ops::narrow(from_input, 0, t, 1), ir::Attr(ir::Attr::Ints{0}));
-    State next = advance(kind, nonlinearity, now, ops::dense(s.h, w.hh, w.bias_hh), s);
+    State next = advance(kind, nonlinearity, from_input[t], ops::dense(s.h, w.hh, w.bias_hh), s);
     outputs[t] = next.h;
     if (lengths) {
       Tensor runs =

@@ -63,126 +63,155 @@ void ctc_backward_type(TypeRuleCtx& c) {
   c.result(c.dtype(0), c.shape(0));
 }
 
-// What both directions read: sample n of the batch, its labels, its log probabilities.
+// What both directions read of one sample, prepared before the first frame: the class of each state
+// and what it costs (0 or -inf) to come from the state two before. Rows of states have two more
+// places, always -inf, so that no step asks for the border.
 struct Lattice {
   Nest& nest;
-  loops::Buf x, targets;
-  Val batch, classes, longest, width, blank;
+  DType d;
+  loops::Buf x, targets, classes_of, skip_cost;
+  Val batch, classes, longest, width, padded, blank;
   bool merge;
-  Val n{}, frames{}, states{};
+  Val n{}, frames{}, states{}, own{};
 
   Lattice(LoopCtx& c)
       : nest(c.nest),
+        d(c.out_type(0).dtype),
         x(c.in(0)),
         targets(c.in(1)),
+        classes_of(nest.scratch(DType::kInt64, rows(c))),
+        skip_cost(nest.scratch(d, rows(c))),
         batch(nest.number(c.in_type(0).shape[1])),
         classes(nest.number(c.in_type(0).shape[2])),
         longest(nest.number(c.in_type(1).shape[1])),
         width(nest.number(2 * c.in_type(1).shape[1] + 1)),
+        padded(nest.number(2 * c.in_type(1).shape[1] + 3)),
         blank(nest.number(c.attrs.integer("blank"))),
         merge(c.attrs.boolean("merge_repeated")) {}
 
+  // Elements of one row of states for each sample.
+  static int64_t rows(const LoopCtx& c) {
+    return c.in_type(0).shape[1] * (2 * c.in_type(1).shape[1] + 3);
+  }
+  Val never() const { return minus_infinity(nest, d); }
+
   // Lengths out of range are refused before the kernel; these bounds keep it inside its buffers.
   void at_sample(Val sample, Val most_frames, loops::Buf input_lengths, loops::Buf target_lengths) {
-    n = sample;
+    n = sample, own = n * padded;
     auto length = [&](loops::Buf b, Val most) {
       return max(min(cast(nest.load(b, n), DType::kInt64), most), int64_t{0});
     };
     frames = length(input_lengths, most_frames);
     states = length(target_lengths, longest) * 2 + 1;
+    nest.loop(padded, LoopKind::kVector, [&](Val s) {
+      nest.store(classes_of, own + s, blank);
+      nest.store(skip_cost, own + s, never());
+    });
+    nest.loop(states / 2, LoopKind::kSequential, [&](Val i) {
+      Val label = cast(nest.load(targets, n * longest + i), DType::kInt64);
+      label = max(min(label, classes - 1), int64_t{0});
+      Val s = own + i * 2 + 1;
+      nest.store(classes_of, s, label);
+      Val before = nest.load(classes_of, max(s - 2, own));
+      Val open = label != blank && i >= 1;
+      if (merge) open = open && label != before;
+      nest.store(skip_cost, s, select(open, nest.literal(d, 0.0), never()));
+    });
   }
-  Val label(Val s) const {
-    Val odd = s % 2 == 1;
-    Val place = min(s / 2, max(longest - 1, int64_t{0}));
-    // A target without places is never read: its only state is a blank.
-    Val t = cast(nest.load(targets, select(odd, n * longest + place, int64_t{0})), DType::kInt64);
-    return select(odd, max(min(t, classes - 1), int64_t{0}), blank);
+  Val class_at(Val s) const { return nest.load(classes_of, own + s); }
+  Val probability(Val t, Val s) const {
+    return nest.load(x, (t * batch + n) * classes + class_at(s));
   }
-  Val probability(Val t, Val s) const { return nest.load(x, (t * batch + n) * classes + label(s)); }
-  // Whether a path may stay in s, or go from s - 2 to s.
-  Val stays(Val s) const { return merge ? s == s : label(s) == blank; }
-  Val skips(Val s) const {
-    Val own = label(s), before = label(max(s - 2, int64_t{0}));
-    Val open = own != blank && s >= 2;
-    return merge ? open && own != before : open;
-  }
+  // The log probability v of a path that stays in s.
+  Val stay(Val v, Val s) const { return merge ? v : select(class_at(s) == blank, v, never()); }
 };
 
 void ctc_forward_loops(LoopCtx& c) {
   Nest& nest = c.nest;
-  const Shape &x = c.in_type(0).shape, &targets = c.in_type(1).shape;
-  DType d = c.out_type(0).dtype;
-  int64_t cells = x[0] * (2 * targets[1] + 1);
-  if (targets[1] == 0) cells = x[0];
+  const Shape& x = c.in_type(0).shape;
+  int64_t width = 2 * c.in_type(1).shape[1] + 1;
   Lattice l(c);
-  Val frames = nest.number(x[0]), all = nest.number(cells);
-  loops::Buf alpha = c.out(1);
-  nest.parallel(x[1], cells * 20, [&](Val n) {
-    Val never = minus_infinity(nest, d);
+  Val frames = nest.number(x[0]), all = nest.number(x[0] * width);
+  loops::Buf alpha = c.out(1), row = nest.scratch(l.d, 2 * Lattice::rows(c));
+  nest.parallel(x[1], x[0] * width * 20, [&](Val n) {
     l.at_sample(n, frames, c.in(2), c.in(3));
-    Val first = n * all;
-    nest.loop(all, LoopKind::kVector, [&](Val i) { nest.store(alpha, first + i, never); });
-    nest.if_(l.frames > 0, [&] {
-      nest.loop(min(l.states, int64_t{2}), LoopKind::kSequential,
-                [&](Val s) { nest.store(alpha, first + s, l.probability(nest.index(0), s)); });
-    });
-    nest.loop(max(l.frames - 1, int64_t{0}), LoopKind::kSequential, [&](Val k) {
-      Val t = k + 1, before = first + k * l.width;
+    Val first = n * all, rows = n * 2 * l.padded;
+    nest.loop(all, LoopKind::kVector, [&](Val i) { nest.store(alpha, first + i, l.never()); });
+    // The state before the first frame: a step from it reaches states 0 and 1.
+    nest.loop(l.padded * 2, LoopKind::kVector,
+              [&](Val i) { nest.store(row, rows + i, l.never()); });
+    nest.store(row, rows + 1, nest.literal(l.d, 0.0));
+    loops::Var total = nest.var(select(l.states == 1, nest.literal(l.d, 0.0), l.never()));
+    nest.loop(l.frames, LoopKind::kSequential, [&](Val t) {
+      // State s stands at place s + 2.
+      Val before = rows + t % 2 * l.padded, now = rows + (t + 1) % 2 * l.padded;
       nest.loop(l.states, LoopKind::kVector, [&](Val s) {
-        Val stay = nest.load(alpha, before + s);
-        Val step = nest.load(alpha, before + max(s - 1, int64_t{0}));
-        Val skip = nest.load(alpha, before + max(s - 2, int64_t{0}));
-        Val sum = log_add(select(l.stays(s), stay, never), select(s >= 1, step, never));
-        sum = log_add(sum, select(l.skips(s), skip, never));
-        nest.store(alpha, before + l.width + s, sum + l.probability(t, s));
+        Val skip = nest.load(row, before + s) + nest.load(l.skip_cost, l.own + s);
+        // Before the first frame place 1 is the start, which state 1 reaches over a blank.
+        skip = select(t == 0 && s == 1, nest.load(row, before + 1), skip);
+        Val sum = log_add(l.stay(nest.load(row, before + s + 2), s),
+                          nest.load(row, before + s + 1), skip);
+        sum = sum + l.probability(t, s);
+        nest.store(row, now + s + 2, sum);
+        nest.store(alpha, first + t * l.width + s, sum);
       });
+      // The start is behind: nothing comes from it any more.
+      nest.store(row, rows + 1, l.never());
     });
     // Paths end in the last label or the blank behind it.
-    Val last = first + max(l.frames - 1, int64_t{0}) * l.width + l.states - 1;
-    loops::Var total = nest.var(nest.load(alpha, last));
-    nest.if_(l.states > 1, [&] { total.set(log_add(total.get(), nest.load(alpha, last - 1))); });
-    Val nothing = select(l.states == 1, nest.literal(d, 0.0), never);
-    nest.store(c.out(0), n, -select(l.frames > 0, total.get(), nothing));
+    nest.if_(l.frames > 0, [&] {
+      Val last = rows + l.frames % 2 * l.padded + l.states + 1;
+      total.set(log_add(nest.load(row, last), nest.load(row, last - 1)));
+    });
+    nest.store(c.out(0), n, -total.get());
   });
 }
 
 void ctc_backward_loops(LoopCtx& c) {
   Nest& nest = c.nest;
-  const Shape &x = c.in_type(0).shape, &targets = c.in_type(1).shape;
-  DType d = c.out_type(0).dtype;
-  int64_t width = 2 * targets[1] + 1;
+  const Shape& x = c.in_type(0).shape;
+  int64_t width = 2 * c.in_type(1).shape[1] + 1;
   Lattice l(c);
   Val frames = nest.number(x[0]);
-  loops::Buf beta = nest.scratch(d, x[1] * 2 * width), alpha = c.in(5);
+  // beta of a frame, and with the probabilities of the frame; shares of the states.
+  loops::Buf beta = nest.scratch(l.d, Lattice::rows(c)), onward = nest.scratch(l.d, Lattice::rows(c)),
+             share = nest.scratch(l.d, Lattice::rows(c)), alpha = c.in(5);
   nest.parallel(x[1], x[0] * (width * 30 + x[2]), [&](Val n) {
-    Val never = minus_infinity(nest, d), zero = nest.literal(d, 0.0);
+    Val zero = nest.literal(l.d, 0.0);
     l.at_sample(n, frames, c.in(2), c.in(3));
     Val loss = nest.load(c.in(4), n), dy = nest.load(c.in(6), n);
     nest.loop(frames, LoopKind::kSequential, [&](Val t) {
       nest.loop(l.classes, LoopKind::kVector,
                 [&](Val k) { nest.store(c.out(), (t * l.batch + n) * l.classes + k, zero); });
     });
-    Val own = n * 2 * l.width;
-    nest.loop(l.states, LoopKind::kVector,
-              [&](Val s) { nest.store(beta, own + s, select(s >= l.states - 2, zero, never)); });
+    nest.loop(l.padded, LoopKind::kVector, [&](Val s) {
+      Val ends = s >= l.states - 2 && s < l.states;
+      nest.store(beta, l.own + s, select(ends, zero, l.never()));
+      nest.store(onward, l.own + s, l.never());
+    });
     nest.loop(l.frames, LoopKind::kSequential, [&](Val k) {
       Val t = l.frames - 1 - k;
-      Val now = own + k % 2 * l.width, before = own + (k + 1) % 2 * l.width;
-      Val row = (t * l.batch + n) * l.classes;
-      nest.loop(l.states, LoopKind::kSequential, [&](Val s) {
-        Val path = nest.load(alpha, (n * frames + t) * l.width + s) + nest.load(beta, now + s);
-        Val share = select(dy == 0.0, zero, -dy * exp(path + loss));
-        nest.accumulate(c.out(), row + l.label(s), share);
+      Val out = (t * l.batch + n) * l.classes, path = (n * frames + t) * l.width;
+      nest.loop(l.states, LoopKind::kVector, [&](Val s) {
+        Val rest = nest.load(beta, l.own + s);
+        nest.store(onward, l.own + s, rest + l.probability(t, s));
+        Val p = exp(nest.load(alpha, path + s) + rest + loss);
+        nest.store(share, l.own + s, select(dy == 0.0, zero, -dy * p));
+      });
+      // Every second state is a blank: their shares meet in a register.
+      loops::Var blanks = nest.var(nest.literal(l.d, 0.0));
+      nest.loop(l.states / 2 + 1, LoopKind::kReduce,
+                [&](Val i) { blanks += nest.load(share, l.own + i * 2); });
+      nest.accumulate(c.out(), out + l.blank, blanks.get());
+      nest.loop(l.states / 2, LoopKind::kSequential, [&](Val i) {
+        Val s = i * 2 + 1;
+        nest.accumulate(c.out(), out + l.class_at(s), nest.load(share, l.own + s));
       });
       nest.loop(l.states, LoopKind::kVector, [&](Val s) {
-        auto onward = [&](Val to) {
-          Val at = min(to, l.states - 1);
-          return nest.load(beta, now + at) + l.probability(t, at);
-        };
-        Val sum = log_add(select(l.stays(s), onward(s), never),
-                          select(s + 1 < l.states, onward(s + 1), never));
-        Val skip = s + 2 < l.states && l.skips(min(s + 2, l.states - 1));
-        nest.store(beta, before + s, log_add(sum, select(skip, onward(s + 2), never)));
+        Val skip = nest.load(onward, l.own + s + 2) + nest.load(l.skip_cost, l.own + s + 2);
+        Val sum = log_add(l.stay(nest.load(onward, l.own + s), s),
+                          nest.load(onward, l.own + s + 1), skip);
+        nest.store(beta, l.own + s, sum);
       });
     });
   });

@@ -16,4 +16,10 @@ inline loops::Val log_add(loops::Val a, loops::Val b) {
   return log(exp(a - base) + exp(b - base)) + base;
 }
 
+inline loops::Val log_add(loops::Val a, loops::Val b, loops::Val c) {
+  loops::Val top = max(max(a, b), c);
+  loops::Val base = select(top == -__builtin_inf(), 0.0, top);
+  return log(exp(a - base) + exp(b - base) + exp(c - base)) + base;
+}
+
 }  // namespace mycel::ops

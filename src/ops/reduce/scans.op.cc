@@ -284,8 +284,8 @@ constexpr OpDef kCummax = check({
 
 constexpr OpDef kCummin = check({
     .name = "cummin",
-    .doc = "Smallest element so far along axis, and its position (of equal ones the last); NaN "
-           "from the first NaN on.",
+    .doc = "Smallest element so far along axis, and its position (of equal ones the last), "
+           "int32; NaN from the first NaN on.",
     .in = {"input: real"},
     .attr = {"axis: int"},
     .out = {"values", "indices"},
@@ -293,10 +293,14 @@ constexpr OpDef kCummin = check({
         [](TypeRuleCtx& c) {
           check_axis(c);
           c.result(c.dtype(0), c.shape(0));
-          c.result(DType::kInt64, c.shape(0));
+          c.result(DType::kInt32, c.shape(0));
         },
     .shard = "... -> ..., ... : whole(axis)",
-    .expand = [](Expansion& e) { expand_running(e, kCumminIndex); },
+    .expand =
+        [](Expansion& e) {
+          expand_running(e, kCumminIndex);
+          e.results[1] = cast_to(e.results[1], DType::kInt32);
+        },
     .cases = "input in distinct(-2, 2); dtypes int32 int64 uint8 float16 float32 float64; input[2, "
              "3, 4]; axis = 0 1 -1; "
              "bad axis = 3; at ([3, 1, 2]) -> [3, 1, 1], [0, 1, 1] | input[]; axis = 0",
