@@ -24,8 +24,9 @@ void expand_product(Expansion& e) {
     value_error("{}: the sparse matrix has {} columns, dense {} rows", e.op.def.name, width,
                 dense.shape()[0]);
   }
-  Value terms = rows_at(dense, e.x(1)) * as_column(values, rank);
-  e.result(kUnsortedSegmentSum({terms, kCsrRows({e.x(0), e.x(1)})}, {height}));
+  if (rank == 1) dense = kExpandDims({dense}, {-1});
+  Value y = kEntriesTimesMatrix({kCsrRows({e.x(0), e.x(1)}), e.x(1), values, dense}, {height});
+  e.result(rank == 1 ? kSqueeze({y}, {1}) : y);
 }
 
 // Rows and columns as entries of one matrix.
