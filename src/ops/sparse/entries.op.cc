@@ -124,6 +124,37 @@ constexpr OpDef kCsrRows = check({
     .internal = true,
 });
 
+constexpr OpDef kCsrPairs = check({
+    .name = "csr_pairs",
+    .doc =
+        "The structure of the product of two CSR matrices: its row pointers and columns, and for "
+        "each product of entries the place in the result, the entry of a and that of b.",
+    .in = {"a_indptr: index", "a_indices: index", "b_indptr: index", "b_indices: index"},
+    .attr = {"width: int"},
+    .out = {"indptr", "indices", "place", "from", "to"},
+    .type =
+        [](TypeRuleCtx& c) {
+          for (int i = 0; i < 4; ++i) {
+            if (c.shape(i).rank() != 1) c.fail("row pointers and columns must be vectors");
+          }
+          if (c.shape(0)[0] == 0 || c.shape(2)[0] == 0) c.fail("row pointers must not be empty");
+          if (c.attrs.integer("width") < 0) {
+            c.fail("width must not be negative, got {}", c.attrs.integer("width"));
+          }
+          c.result(c.dtype(0), c.shape(0));
+          c.result(c.dtype(0), {kUnknownDim});
+          for (int i = 0; i < 3; ++i) c.result(DType::kInt64, {kUnknownDim});
+        },
+    .shard = "none",
+    .grad = no_gradient("places do not change with values"),
+    .cases = "a_indptr[4]; a_indptr in sorted(0, 5); a_indices[5]; a_indices in ints(0, 1); "
+             "b_indptr[3]; b_indptr in sorted(0, 3); b_indices[3]; b_indices in ints(0, 3); width "
+             "= 4; skip vmap: results differ in size; bad width = -1; bad a_indptr[0]; bad "
+             "b_indices[3, 1] | a_indptr in {0}; a_indices[0]; skip dtypes: indices of one dtype; "
+             "skip zero_size: the parts belong together; skip scalar: vectors are needed",
+    .internal = true,
+});
+
 constexpr OpDef kSortedDistinct = check({
     .name = "sorted_distinct",
     .doc = "The different values in ascending order, and for each element the place of its value "
@@ -145,7 +176,8 @@ constexpr OpDef kSortedDistinct = check({
 });
 
 void register_entries() {
-  ir::register_ops({&kEntriesTimesMatrix, &kEntriesDotRows, &kCsrRows, &kSortedDistinct});
+  ir::register_ops(
+      {&kEntriesTimesMatrix, &kEntriesDotRows, &kCsrRows, &kCsrPairs, &kSortedDistinct});
 }
 
 }  // namespace mycel::ops

@@ -194,10 +194,107 @@ Tensors sorted_distinct(const Problem&, std::span<const Tensor> in) {
   return {Tensor::from(values, {static_cast<int64_t>(values.size())}), place};
 }
 
+// Row pointers and columns of a CSR matrix, checked.
+struct Structure {
+  Structure(const char* op, const Tensor& indptr, const Tensor& indices, int64_t width)
+      : columns(read_indices(op, indices.raw(), indices.dtype(), indices.size(), width,
+                             Bounds::kError)),
+        rows(indptr.size() - 1) {
+    for (int64_t i = 0; i <= rows; ++i) {
+      int64_t at = element_as_int(indptr.raw(), indptr.dtype(), i);
+      if (at < (i ? starts.back() : 0) || at > indices.size()) {
+        value_error("{}: row pointers must ascend from 0 to {}, got {} at {}", op, indices.size(),
+                    at, i);
+      }
+      starts.push_back(at);
+    }
+  }
+  std::vector<int64_t> columns, starts;
+  int64_t rows;
+};
+
+// f(entry of a, entry of b, column) for each product of entries in row i.
+template <typename F>
+void each_pair(const Structure& a, const Structure& b, int64_t i, F f) {
+  for (int64_t k = a.starts[i]; k < a.starts[i + 1]; ++k) {
+    int64_t inner = a.columns[k];
+    for (int64_t l = b.starts[inner]; l < b.starts[inner + 1]; ++l) f(k, l, b.columns[l]);
+  }
+}
+
+// Where the entries and the pairs of each row of a product begin; and past the last one.
+struct ProductRows {
+  ProductRows(const Structure& a, const Structure& b, int64_t width)
+      : entries(static_cast<size_t>(a.rows + 1)), pairs(entries.size()) {
+    parallel_for(a.rows, kRows, [&](int64_t begin, int64_t end) {
+      std::vector<int64_t> seen(static_cast<size_t>(width), -1);  // the last row with this column
+      for (int64_t i = begin; i < end; ++i) {
+        each_pair(a, b, i, [&](int64_t, int64_t, int64_t column) {
+          ++pairs[i + 1];
+          if (seen[column] != i) seen[column] = i, ++entries[i + 1];
+        });
+      }
+    });
+    for (int64_t i = 0; i < a.rows; ++i) {
+      entries[i + 1] += entries[i];
+      pairs[i + 1] += pairs[i];
+    }
+  }
+  static constexpr int64_t kRows = 256;  // that one thread takes at least
+  std::vector<int64_t> entries, pairs;
+};
+
+// Row by row (Gustavson, "Two fast algorithms for sparse matrices", 1978): `slot` tells where a
+// column stands in the row at hand.
+template <typename I>
+Tensors csr_pairs_as(DType d, const Structure& a, const Structure& b, int64_t width) {
+  ProductRows rows(a, b, width);
+  Tensor columns = Tensor::empty(d, {rows.entries.back()});
+  auto vector = [&] { return Tensor::empty(DType::kInt64, {rows.pairs.back()}); };
+  Tensor place = vector(), from = vector(), to = vector();
+  auto* column_out = static_cast<I*>(columns.mutable_raw());
+  auto place_out = place.mutable_data<int64_t>(), from_out = from.mutable_data<int64_t>(),
+       to_out = to.mutable_data<int64_t>();
+  parallel_for(a.rows, ProductRows::kRows, [&](int64_t begin, int64_t end) {
+    std::vector<int64_t> row, slot(static_cast<size_t>(width), -1);
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t first = rows.entries[i], next = rows.pairs[i];
+      row.clear();
+      each_pair(a, b, i, [&](int64_t, int64_t, int64_t column) {
+        // A place before this row's is one of another row.
+        if (slot[column] < first) slot[column] = first, row.push_back(column);
+      });
+      std::sort(row.begin(), row.end());
+      for (size_t k = 0; k < row.size(); ++k) {
+        slot[row[k]] = first + static_cast<int64_t>(k);
+        column_out[slot[row[k]]] = static_cast<I>(row[k]);
+      }
+      each_pair(a, b, i, [&](int64_t k, int64_t l, int64_t column) {
+        place_out[next] = slot[column];
+        from_out[next] = k;
+        to_out[next++] = l;
+      });
+    }
+  });
+  Tensor indptr = Tensor::empty(d, {a.rows + 1});
+  std::copy(rows.entries.begin(), rows.entries.end(), static_cast<I*>(indptr.mutable_raw()));
+  return {indptr, columns, place, from, to};
+}
+
+Tensors csr_pairs(const Problem& p, std::span<const Tensor> in) {
+  const char* op = p.op.name.c_str();
+  int64_t width = p.view().integer("width");
+  Structure b(op, in[2], in[3], width), a(op, in[0], in[1], b.rows);
+  DType d = in[0].dtype();
+  return d == DType::kInt64 ? csr_pairs_as<int64_t>(d, a, b, width)
+                            : csr_pairs_as<int32_t>(d, a, b, width);
+}
+
 constexpr KernelDef kKernels[] = {
     {"entries_times_matrix", "host", nullptr, prepare_times},
     {"entries_dot_rows", "host", nullptr, prepare_dot},
     {"csr_rows", "host", nullptr, prepare_rows},
+    {"csr_pairs", "host", nullptr, nullptr, csr_pairs},
     {"sorted_distinct", "host", nullptr, nullptr, sorted_distinct},
 };
 

@@ -18,7 +18,7 @@ extern const OpDef kSparseToDense, kCoalesce;
 // csr.op.cc
 extern const OpDef kCoo2csr;
 // entries.op.cc: what the others are made of
-extern const OpDef kEntriesTimesMatrix, kEntriesDotRows, kCsrRows, kSortedDistinct;
+extern const OpDef kEntriesTimesMatrix, kEntriesDotRows, kCsrRows, kCsrPairs, kSortedDistinct;
 
 void register_coo();
 void register_coo_sums();
