@@ -237,10 +237,19 @@ Tensor stack_parts(PyObject* o, DType dtype, const char* what) {
   return runtime::call1(ir::op_named("stack"), parts);
 }
 
-Tensor from_sequence(PyObject* o, const char* what) {
+// The dtype in which the numbers are read when another is wanted: one that loses nothing on the way.
+DType read_as(DType found, DType wanted) {
+  if (is_float(found) && (wanted == DType::kFloat64 || wanted == DType::kComplex128)) {
+    return DType::kFloat64;
+  }
+  return found == DType::kInt64 && wanted == DType::kUInt64 ? wanted : found;
+}
+
+Tensor from_sequence(PyObject* o, const char* what, const DType* wanted) {
   Nest n;
   scan_shape(o, n);
   scan_types(o, 0, n, what);
+  if (wanted && !n.symbolic) n.dtype = read_as(n.dtype, *wanted);
   if (n.symbolic) return stack_parts(o, n.dtype, what);
   Tensor out = Tensor::empty(n.dtype, n.shape);
   int64_t next = 0;
@@ -300,13 +309,17 @@ Tensor to_tensor(PyObject* o, const char* what) {
   if (PyFloat_CheckExact(o)) return weak_scalar(o, DType::kFloat32);
   if (PyLong_CheckExact(o)) return weak_scalar(o, DType::kInt64);
   if (PyComplex_CheckExact(o)) return weak_scalar(o, DType::kComplex128);
-  if (is_sequence(o)) return from_sequence(o, what);
+  if (is_sequence(o)) return from_sequence(o, what, nullptr);
   if (PyObject_CheckBuffer(o) && !PyBytes_Check(o) && !PyByteArray_Check(o))
     return from_array(o, what);
   if (!PyUnicode_Check(o) && nb::hasattr(nb::handle(o), "__array__")) return from_array(o, what);
   if (is_number(o)) return weak_scalar(o, PyFloat_Check(o) ? DType::kFloat32 : DType::kInt64);
   throw UserError(ErrorKind::kType, fmt::format("{}: {} cannot become a tensor", what, kind_of(o)),
                   "Allowed: numbers, nested lists or tuples of numbers, NumPy arrays, tensors.");
+}
+
+Tensor from_sequence(PyObject* o, DType wanted, const char* what) {
+  return from_sequence(o, what, &wanted);
 }
 
 Tensor share_buffer(PyObject* o, const char* what) {

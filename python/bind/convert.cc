@@ -107,7 +107,7 @@ Tensor to_tensor(PyObject* o, DType dtype, const char* what) {
     if (t.dtype() == dtype) return t;
     return runtime::call1(*ir::core_ops().cast, {t}, {dtype});
   }
-  Tensor t = to_tensor(o, what);
+  Tensor t = is_sequence(o) ? from_sequence(o, dtype, what) : to_tensor(o, what);
   return t.dtype() == dtype ? t : runtime::call1(*ir::core_ops().cast, {t}, {dtype});
 }
 

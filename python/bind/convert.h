@@ -16,6 +16,8 @@ namespace mycel::bind {
 Tensor to_tensor(PyObject* o, const char* what);
 // The same, converted to `dtype`.
 Tensor to_tensor(PyObject* o, DType dtype, const char* what);
+// The numbers of a nested sequence, to be converted to `wanted` without loss on the way.
+Tensor from_sequence(PyObject* o, DType wanted, const char* what);
 // Shares the memory of an object with the buffer protocol when it is row-major and aligned, else
 // copies.
 Tensor share_buffer(PyObject* o, const char* what);

@@ -18,6 +18,7 @@ void ensure_kernels() {
     ops::register_index_kernels();
     ops::register_recurrent_kernels();
     ops::register_image_kernels();
+    ops::register_sparse_kernels();
   });
 }
 

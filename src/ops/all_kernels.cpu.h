@@ -14,5 +14,6 @@ void register_shape_kernels();
 void register_index_kernels();
 void register_recurrent_kernels();
 void register_image_kernels();
+void register_sparse_kernels();
 
 }  // namespace mycel::ops

@@ -110,7 +110,8 @@ void add_mask(Plan& p, const Tensor& mask, int dim) {
     return;
   }
   for (int d = 0; d < mask.rank(); ++d) {
-    if (mask.dim(d) != p.x.dim(dim + d)) {
+    // An empty mask picks nothing, whatever it lies on: as NumPy and the array API have it.
+    if (mask.dim(d) != p.x.dim(dim + d) && mask.dim(d) != 0) {
       index_error("indexing: mask {} does not fit dims {} to {} of {}", mask.describe(), dim,
                   dim + mask.rank() - 1, p.x.describe());
     }

@@ -150,6 +150,29 @@ def test_products():
     check(added, A + D)
 
 
+def test_large():
+    """Several threads, blocks of columns, and more entries than are sorted by comparison."""
+    rng = np.random.default_rng(0)
+    a, b = (sp.random(1500, 1500, 0.01, "csr", np.float64, rng) for _ in range(2))
+    x = rng.normal(size=(1500, 70))
+    check(csr(a).mm(Tensor(x)), a @ x)
+    check(csr(a).mm(csr(b)), a @ b)
+    check(csr(a) + csr(b), a + b)
+    order = rng.permutation(a.nnz)
+    whole = coo(a)
+    mixed = COOTensor(whole.indices[Tensor(order)], whole.values[Tensor(order)], a.shape)
+    multiply = ops.SparseTensorDenseMatmul()
+    check(multiply(mixed.indices, mixed.values, a.shape, Tensor(x)), a @ x)
+    check(mixed.to_csr(), a)
+    check(mixed.coalesce(), a)
+    parts = Tensor(a.indptr), Tensor(a.indices)
+    got = ops.grad(lambda v: (CSRTensor(*parts, v, a.shape).mm(Tensor(x)) * Tensor(x)).sum())(
+        Tensor(a.data)
+    )
+    rows = a.tocoo().row
+    check(got, (x[rows] * x[a.indices]).sum(1))
+
+
 def test_reductions():
     a = csr(A)
     for axis in (0, 1):

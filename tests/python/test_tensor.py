@@ -190,3 +190,10 @@ def test_parameter_tuple():
         ParameterTuple((Parameter(1.0, "a"), Parameter(2.0, "a")))
     with pytest.raises(TypeError, match="must be a Parameter"):
         ParameterTuple((Tensor(1.0),))
+
+
+def test_lists_keep_all_digits_of_a_wide_dtype():
+    values = [16777217.0, 1e300, 0.1]
+    np.testing.assert_array_equal(Tensor(values, ms.float64).asnumpy(), values)
+    assert Tensor([[2**64 - 1]], ms.uint64).asnumpy().tolist() == [[2**64 - 1]]
+    assert Tensor(values).dtype == ms.float32

@@ -16,3 +16,5 @@ from mycel.array_api._statistics import *
 
 __array_api_version__ = "2025.12"
 e, inf, nan, newaxis, pi = _math.e, _math.inf, _math.nan, None, _math.pi
+
+from mycel.array_api import fft, linalg

@@ -54,8 +54,7 @@ void expand_matmul(Expansion& e) {
     type_error("sparse_tensor_dense_matmul: values and dense must have one dtype, got {} and {}",
                name_of(values.dtype()), name_of(dense.dtype()));
   }
-  Value terms = rows_at(dense, from) * as_column(values, 2);
-  e.result(kUnsortedSegmentSum({terms, to}, {rows}));
+  e.result(kEntriesTimesMatrix({to, from, values, dense}, {rows}));
 }
 
 void expand_slice(Expansion& e) {

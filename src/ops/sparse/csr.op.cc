@@ -14,33 +14,10 @@ using ir::Expansion;
 
 namespace {
 
-using Ints = ir::Attr::Ints;
-
-void need_pointers(const Expansion& e, int i = 0) {
-  need_rank(e, i, 1, "indptr must be a vector [rows + 1]");
-  if (e.x(i).shape()[0] == 0) value_error("{}: indptr must not be empty", e.op.def.name);
-}
-
-// The row of entry k: how many row ends lie at or before it. The last end is no boundary.
-Value row_of(Value indptr, Value place) {
-  Value ends = kBasicSlice({indptr}, {Ints{1}, Ints{-1}, Ints{1}});
-  return cast_to(kSearchsorted({cast_to(ends, DType::kInt64), place}, {false, true}),
-                 indptr.dtype());
-}
-
-void expand_rows(Expansion& e) {
-  need_pointers(e);
-  need_rank(e, 1, 1, "indices must be a vector [nnz]");
-  e.result(row_of(e.x(0), places(e.x(1))));
-}
-
 void expand_csr2coo(Expansion& e) {
-  need_pointers(e);
   int64_t nnz = e.attrs.integer("nnz");
   if (nnz < 0) value_error("csr2coo: nnz must not be negative, got {}", nnz);
-  Value place =
-      e.graph.add(op_of(kArange), {}, {0.0, static_cast<double>(nnz), 1.0, DType::kInt64})->out();
-  e.result(row_of(e.x(0), place));
+  e.result(kCsrRows({e.x(0), filled(e.graph, 0, {nnz}, DType::kInt64)}));
 }
 
 void expand_coo2csr(Expansion& e) {
@@ -111,16 +88,6 @@ void expand_softmax(Expansion& e) {
 #define CSR_SKIPS                                                                               \
   "skip dtypes: indices of one dtype; skip zero_size: the parts belong together; skip scalar: " \
   "indices are vectors"
-
-constexpr OpDef kCsrRows = check({
-    .name = "csr_rows",
-    .doc = "The row of each of the entries that indices, the columns, belong to.",
-    .in = {"indptr: index", "indices: index"},
-    .shard = "none",
-    .expand = expand_rows,
-    .cases = CSR "bad indptr[0]; bad indices[5, 1] | indices[0] | indptr[2]; " CSR_SKIPS,
-    .internal = true,
-});
 
 constexpr OpDef kCsr2coo = check({
     .name = "csr2coo",
@@ -197,8 +164,7 @@ constexpr OpDef kCsrSoftmax = check({
 });
 
 void register_csr() {
-  ir::register_ops(
-      {&kCsrRows, &kCsr2coo, &kCoo2csr, &kCsrGather, &kCsrToDense, &kCsrReduceSum, &kCsrSoftmax});
+  ir::register_ops({&kCsr2coo, &kCoo2csr, &kCsrGather, &kCsrToDense, &kCsrReduceSum, &kCsrSoftmax});
 }
 
 }  // namespace mycel::ops

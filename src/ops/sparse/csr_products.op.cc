@@ -24,8 +24,9 @@ void expand_product(Expansion& e) {
     value_error("{}: the sparse matrix has {} columns, dense {} rows", e.op.def.name, width,
                 dense.shape()[0]);
   }
-  Value terms = rows_at(dense, e.x(1)) * as_column(values, rank);
-  e.result(kUnsortedSegmentSum({terms, kCsrRows({e.x(0), e.x(1)})}, {height}));
+  if (rank == 1) dense = kExpandDims({dense}, {-1});
+  Value y = kEntriesTimesMatrix({kCsrRows({e.x(0), e.x(1)}), e.x(1), values, dense}, {height});
+  e.result(rank == 1 ? kSqueeze({y}, {1}) : y);
 }
 
 // Rows and columns as entries of one matrix.
@@ -44,6 +45,14 @@ void result_csr(Expansion& e, Value indices, Value values, int64_t height, int64
   e.result(sums[1]);
 }
 
+void need_length(const Expansion& e, int i, int64_t length) {
+  const Shape& s = e.x(i).shape();
+  if (s.rank() != 1 || (s[0] != length && s[0] != kUnknownDim)) {
+    value_error("{}: row pointers must have shape [{}], got {}", e.op.def.name, length,
+                e.x(i).type().str());
+  }
+}
+
 void expand_add(Expansion& e) {
   auto [height, width] = matrix_shape(e, "shape");
   for (int i : {2, 5}) need_rank(e, i, 1, "values must be vectors [nnz]");
@@ -54,8 +63,7 @@ void expand_add(Expansion& e) {
   result_csr(e, kConcat({a, b}, {0}), values, height, width, e.x(0).dtype());
 }
 
-// Entry (i, k) of a meets every entry (k, j) of b. Products are listed one by one: `from` is the
-// entry of a that product p belongs to, and the rest follows from counting.
+// Entry (i, k) of a meets every entry (k, j) of b; products of one place add.
 void expand_matmul(Expansion& e) {
   auto [height, inner] = matrix_shape(e, "a_shape");
   auto [inner_b, width] = matrix_shape(e, "b_shape");
@@ -63,16 +71,14 @@ void expand_matmul(Expansion& e) {
     value_error("csr_matmul_entries: a has {} columns, b {} rows", inner, inner_b);
   }
   for (int i : {2, 5}) need_rank(e, i, 1, "values must be vectors [nnz]");
-  Value a_columns = cast_to(e.x(1), DType::kInt64), starts = cast_to(e.x(3), DType::kInt64);
-  Value lengths = sliced(starts, 0, 1, inner) - sliced(starts, 0, 0, inner);
-  Value counts = rows_at(lengths, a_columns);
-  Value from = kRepeatIndices({counts});
-  Value before = kCumsum({counts}, {0}) - counts;
-  Value within = places(from) - rows_at(before, from);
-  Value to = rows_at(rows_at(starts, a_columns), from) + within;
-  Value products = rows_at(e.x(2), from) * rows_at(e.x(5), to);
-  Value rows = rows_at(kCsrRows({e.x(0), e.x(1)}), from), columns = rows_at(e.x(4), to);
-  result_csr(e, entries(rows, columns), products, height, width, e.x(0).dtype());
+  need_length(e, 0, height + 1);
+  need_length(e, 3, inner + 1);
+  std::vector<Value> pairs = all_results(kCsrPairs, {e.x(0), e.x(1), e.x(3), e.x(4)}, {width});
+  Value products = rows_at(e.x(2), pairs[3]) * rows_at(e.x(5), pairs[4]);
+  Value zeros = kZerosLike({pairs[1]}, {products.dtype()});
+  e.result(pairs[0]);
+  e.result(pairs[1]);
+  e.result(kAxisScatterAdd({zeros, pairs[2], products}, {0}));
 }
 
 }  // namespace
@@ -134,11 +140,12 @@ constexpr OpDef kCsrMatmul = check({
     .out = {"indptr", "indices", "values"},
     .shard = "none",
     .expand = expand_matmul,
-    .cases = "a_indptr[4]; a_indptr in sorted(0, 5); a_indices[5]; a_indices in ints(0, 1); "
-             "a_values[5]; b_indptr[3]; b_indptr in sorted(0, 3); b_indices[3]; b_indices in "
-             "ints(0, 3); b_values[3]; skip vmap: results differ in size; a_shape = [3, 2]; "
-             "b_shape = [2, 4]; bad b_shape = [3, 4]; bad "
-             "a_shape = [3] | a_indices[0]; a_values[0]; " CSR_SKIPS,
+    .cases =
+        "a_indptr[4]; a_indptr in sorted(0, 5); a_indices[5]; a_indices in ints(0, 1); "
+        "a_values[5]; b_indptr[3]; b_indptr in sorted(0, 3); b_indices[3]; b_indices in "
+        "ints(0, 3); b_values[3]; skip vmap: results differ in size; a_shape = [3, 2]; b_shape "
+        "= [2, 4]; bad b_shape = [3, 4]; bad a_shape = [3]; bad b_indptr[4] | a_indptr in {0}; "
+        "a_indices[0]; a_values[0]; " CSR_SKIPS,
     .internal = true,
 });
 

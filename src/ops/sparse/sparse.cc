@@ -9,10 +9,10 @@
 
 namespace mycel::ops {
 
-using ir::Attr;
 using ir::Expansion;
 
 void register_sparse() {
+  register_entries();
   register_coo();
   register_coo_sums();
   register_csr();
@@ -55,12 +55,11 @@ std::vector<Value> add_equal_entries(Value indices, int rank, Value values, Valu
   // The place in row-major order tells equal entries and their order.
   Value place = at(0);
   for (int d = 1; d < rank; ++d) place = place * size(d) + at(d);
-  std::vector<Value> sorted = all_results(kSort, {place}, {0});
-  std::vector<Value> runs = all_results(kRuns, {sorted[0]}, {Attr()});
-  Value left = runs[0], row = rows_at(values, sorted[1]);
+  std::vector<Value> distinct = all_results(kSortedDistinct, {place}, {});
+  Value left = distinct[0];
   Value zeros = as_column(kZerosLike({left}, {values.dtype()}), values.rank());
-  if (values.rank() > 1) zeros = zeros + kZerosLike({sliced(row, 0, 0, 1)});
-  Value sums = kAxisScatterAdd({zeros, runs[1], row}, {0});
+  if (values.rank() > 1) zeros = zeros + kZerosLike({sliced(values, 0, 0, 1)});
+  Value sums = kAxisScatterAdd({zeros, distinct[1], values}, {0});
   std::vector<Value> columns(rank);
   for (int d = rank - 1; d > 0; --d) {
     columns[d] = kFloorMod({left, size(d)});

@@ -1,7 +1,8 @@
 // The sparse room: ops on the parts of sparse tensors. A COO tensor is indices [nnz, rank] beside
 // values [nnz, …]; a CSR matrix is row pointers [rows + 1], column indices [nnz] and values
 // [nnz, …]. Sizes of the dense tensor are attributes. All ops are composed of gathers, scatters and
-// sorts: gradients flow through values and dense operands, to every order.
+// the primitives of entries.op.cc: gradients flow through values and dense operands, to every
+// order.
 #pragma once
 
 #include "ir/expansion.h"
@@ -15,12 +16,15 @@ using ir::Value;
 // coo.op.cc
 extern const OpDef kSparseToDense, kCoalesce;
 // csr.op.cc
-extern const OpDef kCsrRows, kCoo2csr;
+extern const OpDef kCoo2csr;
+// entries.op.cc: what the others are made of
+extern const OpDef kEntriesTimesMatrix, kEntriesDotRows, kCsrRows, kCsrPairs, kSortedDistinct;
 
 void register_coo();
 void register_coo_sums();
 void register_csr();
 void register_csr_products();
+void register_entries();
 void register_segments_of_gathers();
 
 // Column d of a matrix, as a vector.
