@@ -237,7 +237,8 @@ Tensor stack_parts(PyObject* o, DType dtype, const char* what) {
   return runtime::call1(ir::op_named("stack"), parts);
 }
 
-// The dtype in which the numbers are read when another is wanted: one that loses nothing on the way.
+// The dtype in which the numbers are read when another is wanted: one that loses nothing on the
+// way.
 DType read_as(DType found, DType wanted) {
   if (is_float(found) && (wanted == DType::kFloat64 || wanted == DType::kComplex128)) {
     return DType::kFloat64;

@@ -74,7 +74,8 @@ std::unique_ptr<cpu::Prepared> prepare_combined(const Problem& p) {
         for (int64_t i = 0; i < n; ++i) {
           int64_t at = ((image * n + i) * q + (q == 1 ? 0 : c)) * 4;
           for (int64_t k = 0; k < 4; ++k)
-            own[static_cast<size_t>(i)][static_cast<size_t>(k)] = element_as_double(b[0], d, at + k);
+            own[static_cast<size_t>(i)][static_cast<size_t>(k)] =
+                element_as_double(b[0], d, at + k);
           score[static_cast<size_t>(i)] =
               element_as_double(b[1], ds, (image * n + i) * classes + c);
         }

@@ -51,9 +51,10 @@ void keep_loops(LoopCtx& c) {
 void expand_with_overlaps(Expansion& e) {
   Value overlaps = e.x(0), scores = e.x(1);
   if (overlaps.rank() != 2 || scores.rank() != 1)
-    value_error("non_max_suppression_with_overlaps: needs overlaps [n, n] and scores [n], got {} "
-                "and {}",
-                overlaps.type().str(), scores.type().str());
+    value_error(
+        "non_max_suppression_with_overlaps: needs overlaps [n, n] and scores [n], got {} "
+        "and {}",
+        overlaps.type().str(), scores.type().str());
   for (int i = 2; i < 5; ++i) {
     if (e.x(i).rank() != 0)
       value_error("non_max_suppression_with_overlaps: '{}' must be a number, got {}",
@@ -72,9 +73,7 @@ void combined_type(TypeRuleCtx& c) {
   const Shape &boxes = c.shape(0), &scores = c.shape(1);
   if (boxes.rank() != 4 || scores.rank() != 3 || (boxes[3] != 4 && boxes[3] != kUnknownDim))
     c.fail("boxes must be [batch, n, classes or 1, 4] and scores [batch, n, classes]");
-  auto differ = [](int64_t a, int64_t b) {
-    return a != b && a != kUnknownDim && b != kUnknownDim;
-  };
+  auto differ = [](int64_t a, int64_t b) { return a != b && a != kUnknownDim && b != kUnknownDim; };
   if (differ(boxes[0], scores[0]) || differ(boxes[1], scores[1]) ||
       (boxes[2] != 1 && differ(boxes[2], scores[2])))
     c.fail("boxes and scores must agree in batch, number and classes");
@@ -144,18 +143,19 @@ constexpr OpDef kCombinedNms = check({
            "rows as the classes can fill.",
     .in = {"boxes: float[b, n, q, 4]", "scores: float[b, n, c]", "iou_threshold: float[]",
            "score_threshold: float[]"},
-    .attr = {"max_output_size_per_class: int", "max_total_size: int",
-             "pad_per_class: bool = False", "clip_boxes: bool = True"},
+    .attr = {"max_output_size_per_class: int", "max_total_size: int", "pad_per_class: bool = False",
+             "clip_boxes: bool = True"},
     .out = {"nmsed_boxes", "nmsed_scores", "nmsed_classes", "valid_detections"},
     .type = combined_type,
     .shard = "none",
     .grad = no_gradient("a choice"),
-    .cases = "boxes[2, 5, 1, 4] [2, 5, 3, 4]; boxes in distinct(-0.2, 1.2); scores[2, 5, 3]; scores "
-             "in distinct(0, 1); iou_threshold in (0.2, 0.5); score_threshold in (0.1, 0.3); "
-             "max_output_size_per_class = 2; max_total_size = 4 9; pad_per_class = False True; "
-             "clip_boxes = True False; bad boxes[2, 5, 2, 4]; bad scores[2, 4, 3]; bad "
-             "max_total_size = 0; skip dtypes: rounding moves overlaps; skip zero_size: sizes "
-             "belong together; skip scalar: boxes are rows",
+    .cases =
+        "boxes[2, 5, 1, 4] [2, 5, 3, 4]; boxes in distinct(-0.2, 1.2); scores[2, 5, 3]; scores "
+        "in distinct(0, 1); iou_threshold in (0.2, 0.5); score_threshold in (0.1, 0.3); "
+        "max_output_size_per_class = 2; max_total_size = 4 9; pad_per_class = False True; "
+        "clip_boxes = True False; bad boxes[2, 5, 2, 4]; bad scores[2, 4, 3]; bad "
+        "max_total_size = 0; skip dtypes: rounding moves overlaps; skip zero_size: sizes "
+        "belong together; skip scalar: boxes are rows",
     .internal = true,
 });
 

@@ -149,8 +149,8 @@ void ctc_forward_loops(LoopCtx& c) {
         Val skip = nest.load(row, before + s) + nest.load(l.skip_cost, l.own + s);
         // Before the first frame place 1 is the start, which state 1 reaches over a blank.
         skip = select(t == 0 && s == 1, nest.load(row, before + 1), skip);
-        Val sum = log_add(l.stay(nest.load(row, before + s + 2), s),
-                          nest.load(row, before + s + 1), skip);
+        Val sum = log_add(l.stay(nest.load(row, before + s + 2), s), nest.load(row, before + s + 1),
+                          skip);
         sum = sum + l.probability(t, s);
         nest.store(row, now + s + 2, sum);
         nest.store(alpha, first + t * l.width + s, sum);
@@ -174,7 +174,8 @@ void ctc_backward_loops(LoopCtx& c) {
   Lattice l(c);
   Val frames = nest.number(x[0]);
   // beta of a frame, and with the probabilities of the frame; shares of the states.
-  loops::Buf beta = nest.scratch(l.d, Lattice::rows(c)), onward = nest.scratch(l.d, Lattice::rows(c)),
+  loops::Buf beta = nest.scratch(l.d, Lattice::rows(c)),
+             onward = nest.scratch(l.d, Lattice::rows(c)),
              share = nest.scratch(l.d, Lattice::rows(c)), alpha = c.in(5);
   nest.parallel(x[1], x[0] * (width * 30 + x[2]), [&](Val n) {
     Val zero = nest.literal(l.d, 0.0);
@@ -209,8 +210,8 @@ void ctc_backward_loops(LoopCtx& c) {
       });
       nest.loop(l.states, LoopKind::kVector, [&](Val s) {
         Val skip = nest.load(onward, l.own + s + 2) + nest.load(l.skip_cost, l.own + s + 2);
-        Val sum = log_add(l.stay(nest.load(onward, l.own + s), s),
-                          nest.load(onward, l.own + s + 1), skip);
+        Val sum = log_add(l.stay(nest.load(onward, l.own + s), s), nest.load(onward, l.own + s + 1),
+                          skip);
         nest.store(beta, l.own + s, sum);
       });
     });
