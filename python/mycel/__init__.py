@@ -51,6 +51,7 @@ _HOMES = {
     "load": "common.model_file",
     "Profiler": "profiler",
     "get_level": "log",
+    "run_check": "_run_check",
     "get_log_config": "log",
 }
 _SEARCHED = ("train", "nn", "ops", "parallel", "boost", "rewrite")
@@ -72,9 +73,9 @@ def __getattr__(name):
                 if value is not None:
                     globals()[name] = value
                     return value
-    from mycel._where import no_attribute
+    from mycel._where import missing
 
-    raise no_attribute("mycel", name, __dir__())
+    return missing("mycel", name, __dir__)
 
 
 def __dir__():

@@ -90,3 +90,14 @@ def no_attribute(module, name, known):
         near = difflib.get_close_matches(name.lower(), by_lower, 1)
         hint = f"\n  Did you mean '{by_lower[near[0]]}'?" if near else ""
     return AttributeError(f"{module} has no '{name}'{hint}")
+
+
+def missing(module, name, known):
+    """What a module gives for a name that it lacks: what stands for a refused one, else an
+    AttributeError. known: gives the names that it has."""
+    from mycel._refused import refused
+
+    found = refused(module, name)
+    if found is None:
+        raise no_attribute(module, name, known())
+    return found

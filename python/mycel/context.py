@@ -13,6 +13,7 @@ from mycel._parallel_context import (
     reset_auto_parallel_context,
     set_auto_parallel_context,
 )
+from mycel._where import missing
 
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
@@ -179,6 +180,10 @@ def get_context(attr_key):
     if attr_key in _values:
         return _values[attr_key]
     raise ValueError(f"get_context: unknown option '{attr_key}'\n  Options: {', '.join(_SETTERS)}.")
+
+
+def __getattr__(name):
+    return missing("mycel.context", name, lambda: __all__)
 
 
 __all__ = [

@@ -1,5 +1,6 @@
 """Networks: cells, layers, losses, optimizers, learning rates, metrics and training steps."""
 
+from mycel._where import missing
 from mycel.nn import probability
 from mycel.nn.cell import Cell, GraphCell
 from mycel.nn.container import CellList, SequentialCell
@@ -33,6 +34,4 @@ from mycel.nn.wrap import (
 
 
 def __getattr__(name):
-    from mycel._where import no_attribute
-
-    raise no_attribute("mycel.nn", name, [n for n in globals() if not n.startswith("_")])
+    return missing("mycel.nn", name, lambda: [n for n in globals() if not n.startswith("_")])

@@ -5,6 +5,7 @@ Functions come straight from the op records (`ops.add`), classes from the record
 for; `dir(mycel.ops)` lists all."""
 
 from mycel import _mycel
+from mycel._where import missing
 from mycel.ops import _orders, _published, composite, primitive
 from mycel.ops._buffers import *
 from mycel.ops._collective import *
@@ -21,6 +22,7 @@ from mycel.ops._random import *
 from mycel.ops._rearranged import *
 from mycel.ops._sequences import *
 from mycel.ops._sparse import *
+from mycel.ops._summary import *
 from mycel.ops._transforms import GradOperation, grad, grad_all, jvp, value_and_grad, vjp
 from mycel.ops._updates import *
 from mycel.ops._values import *
@@ -56,9 +58,7 @@ def __getattr__(name):
 
         value = importlib.import_module(f"mycel.ops.{name}")
     else:
-        from mycel._where import no_attribute
-
-        raise no_attribute("mycel.ops", name, __dir__())
+        value = missing("mycel.ops", name, __dir__)
     globals()[name] = value
     return value
 

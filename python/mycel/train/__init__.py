@@ -1,5 +1,6 @@
 """Training: Model, callbacks, checkpoints, metrics."""
 
+from mycel._where import missing
 from mycel.common.model_file import export, load
 from mycel.nn import metrics as _metrics
 from mycel.nn.metrics import *
@@ -33,3 +34,7 @@ __all__ = [
     *sinks.__all__,
     *_metrics.__all__,
 ]
+
+
+def __getattr__(name):
+    return missing("mycel.train", name, lambda: __all__)
