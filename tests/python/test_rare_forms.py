@@ -453,3 +453,13 @@ def test_ring_buffer():
         append(data, [Tensor([1.0]), Tensor(np.int32(1))], count, head)
     with pytest.raises(ValueError, match="'batch_size' must be in"):
         ops.BufferSample(4, 5, shapes, types)
+
+
+def test_structures_and_groups():
+    a, b = ops.hyper_add((Tensor([1.0]), [Tensor([2.0])]), (Tensor([3.0]), [Tensor([5.0])]))
+    close(a, [4])
+    close(b[0], [7])
+    assert ops.reduced_shape((2, 3, 4), (-1, 0)) == (1, 3, 1)
+    assert ops.reduced_shape((2, 3, 4), ()) == (1, 1, 1)
+    got = ops.MapUniform()(Tensor([0, 1, 2, 7, 13]), 5, 3).asnumpy()
+    np.testing.assert_array_equal(got, [0, 5, 10, 7, 9])

@@ -256,6 +256,22 @@ SubAndFilter = _primitive(
     "places.",
 )
 
+
+def _dealt(x, per_group_size, group_num):
+    if per_group_size < 1 or group_num < 1:
+        raise ValueError(
+            f"MapUniform: sizes must be positive, got {per_group_size} and {group_num}"
+        )
+    return x % group_num * per_group_size + x // group_num
+
+
+MapUniform = _primitive(
+    "MapUniform",
+    _dealt,
+    "Called with (x, per_group_size, group_num): ids dealt out over groups, id i to place i // "
+    "group_num of group i % group_num.",
+)
+
 # -- counts and checks
 
 

@@ -94,6 +94,24 @@ def make_dict(keys, values):
 
 
 @entry
+def reduced_shape(x_shape, axis):
+    """A shape after a reduction over axis, an int or several, all when empty, that keeps dims."""
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    gone = {a % len(x_shape) for a in axes} or set(range(len(x_shape)))
+    return tuple(1 if d in gone else n for d, n in enumerate(x_shape))
+
+
+@entry
+def hyper_add(x, y):
+    """Two tensors, or nested tuples and lists of them, added item by item."""
+    if isinstance(x, (tuple, list)):
+        if not isinstance(y, (tuple, list)) or len(x) != len(y):
+            raise ValueError("hyper_add: both operands must have one structure")
+        return type(x)(hyper_add(a, b) for a, b in zip(x, y))
+    return x + y
+
+
+@entry
 def zip_operation(*sequences):
     """The items of several sequences, paired, as a tuple of tuples."""
     return tuple(zip(*sequences))
@@ -140,6 +158,15 @@ def is_floating_point(input):  # noqa: A002
 
 __all__ = [
     *_table(),
-    *("dict_setitem", "hastype", "is_complex", "is_floating_point", "isconstant", "list_setitem"),
+    *(
+        "dict_setitem",
+        "hastype",
+        "hyper_add",
+        "reduced_shape",
+        "is_complex",
+        "is_floating_point",
+        "isconstant",
+        "list_setitem",
+    ),
     *("make_dict", "numel", "tuple_setitem", "typeof", "zip_operation"),
 ]

@@ -42,28 +42,56 @@ Tensor as_vector(const std::vector<T>& values, DType dtype) {
   return t;
 }
 
+// How many numbers from start on, by delta, lie before limit.
+double count_of(double start, double limit, double delta) {
+  return std::max(0.0, std::ceil((limit - start) / delta));
+}
+double count_of(__int128 start, __int128 limit, __int128 delta) {
+  __int128 way = delta > 0 ? limit - start : start - limit, step = delta > 0 ? delta : -delta;
+  return way <= 0 ? 0 : static_cast<double>((way + step - 1) / step);
+}
+
+// Whole numbers are counted exactly, in __int128; set_element takes what is `Stored`.
+template <typename Wide, typename Stored, typename Read>
+Tensors ranges(const Problem& p, std::span<const Tensor> in, int64_t n, Read at) {
+  // Sizes first: the values are written where they belong, and too many are refused by their size.
+  std::vector<int64_t> splits{0};
+  for (int64_t i = 0; i < n; ++i) {
+    Wide start = at(in[0], i), limit = at(in[1], i), delta = at(in[2], i);
+    if (delta == 0) value_error("{}: deltas must not be 0, got one at position {}", p.op.name, i);
+    double count = count_of(start, limit, delta);
+    if (!(count <= 1e12))
+      value_error("{}: range {} has too many elements: {} to {} by {}", p.op.name, i,
+                  static_cast<Stored>(start), static_cast<Stored>(limit),
+                  static_cast<Stored>(delta));
+    splits.push_back(splits.back() + static_cast<int64_t>(count));
+  }
+  DType d = p.out[1].dtype;
+  Tensor values = Tensor::empty(d, {splits.back()});
+  void* raw = values.mutable_raw();
+  for (int64_t i = 0; i < n; ++i) {
+    Wide start = at(in[0], i), delta = at(in[2], i);
+    int64_t first = splits[static_cast<size_t>(i)], end = splits[static_cast<size_t>(i) + 1];
+    for (int64_t k = first; k < end; ++k)
+      set_element(raw, d, k, static_cast<Stored>(start + static_cast<Wide>(k - first) * delta));
+  }
+  return {as_vector(splits, p.out[0].dtype), values};
+}
+
 Tensors ragged_range(const Problem& p, std::span<const Tensor> in) {
   int64_t n = 1;
   for (const Tensor& t : in) {
     if (t.rank() == 1 && t.size() != 1) n = t.size();
   }
-  auto at = [&](const Tensor& t, int64_t i) {
-    return element_as_double(t.raw(), t.dtype(), t.size() == 1 ? 0 : i);
-  };
-  std::vector<double> values;
-  std::vector<int64_t> splits{0};
-  for (int64_t i = 0; i < n; ++i) {
-    double start = at(in[0], i), limit = at(in[1], i), delta = at(in[2], i);
-    if (delta == 0) value_error("{}: deltas must not be 0, got one at position {}", p.op.name, i);
-    double count = std::max(0.0, std::ceil((limit - start) / delta));
-    if (!(count <= 1e12))
-      value_error("{}: range {} has too many elements: {} to {} by {}", p.op.name, i, start, limit,
-                  delta);
-    for (int64_t k = 0; k < static_cast<int64_t>(count); ++k)
-      values.push_back(start + static_cast<double>(k) * delta);
-    splits.push_back(static_cast<int64_t>(values.size()));
+  auto place = [](const Tensor& t, int64_t i) { return t.size() == 1 ? 0 : i; };
+  if (is_float(in[0].dtype())) {
+    return ranges<double, double>(p, in, n, [&](const Tensor& t, int64_t i) {
+      return element_as_double(t.raw(), t.dtype(), place(t, i));
+    });
   }
-  return {as_vector(splits, p.out[0].dtype), as_vector(values, p.out[1].dtype)};
+  return ranges<__int128, int64_t>(p, in, n, [&](const Tensor& t, int64_t i) {
+    return element_as_int(t.raw(), t.dtype(), place(t, i));
+  });
 }
 
 // The values of each sequence by the index of the sequence in row-major order.

@@ -20,6 +20,8 @@ using Ints = Attr::Ints;
 
 namespace {
 
+// Of a matrix: its places are a table.
+constexpr int64_t kMostElements = int64_t{1} << 31;
 constexpr int64_t kNowhere = -1;  // read as 0 under bounds skip
 
 struct Band {
@@ -134,6 +136,8 @@ void expand_diag(Expansion& e) {
   } else if (columns == -1) {
     columns = least_columns;
   }
+  if (columns > 0 && rows > kMostElements / columns)
+    value_error("matrix_diag: matrices of {} by {} elements are too large", rows, columns);
   if (rows < least_rows || columns < least_columns)
     value_error("matrix_diag: diagonals of {} elements need {} by {} matrices, got {} by {}",
                 longest, least_rows, least_columns, rows, columns);
