@@ -6,7 +6,6 @@ _ASCEND = "registers kernels of Ascend, GPU and CPU plug-ins of the reference fr
 _PROCESSES = "needs several processes; there is one"
 _SERVERS = "there are no parameter servers"
 _TABLES = "there are no hash tables of parameters"
-_BUFFERS = "replay buffers are plain tensors here: index and assign them"
 _THOR = "the second-order optimizer THOR is not here"
 _STRATEGY = "parallel strategies are not searched or stored"
 _SUMMARY = "runs are not recorded in summary files yet"
@@ -41,24 +40,22 @@ REFUSED = {
         ("AiCPURegOp AkgAscendRegOp AkgGpuRegOp CpuRegOp CustomRegOp TBERegOp DataType", _ASCEND),
         ("op_info_register custom_info_register", _ASCEND),
         ("BNTrainingReduce BNTrainingUpdate", "halves of BatchNorm for Ascend: use ops.BatchNorm"),
-        ("BufferAppend BufferGetItem BufferSample", _BUFFERS),
         (
             "Custom kernel ms_kernel",
             "operators in a language of their own are not here yet",
         ),
         ("FusedAdaFactor FusedAdaFactorWithGlobalNorm", "use nn.AdaFactor"),
         ("GetNext", "mycel.connect_network_with_dataset feeds networks"),
-        ("MapCacheIdx MapUniform make_map_parameter", _TABLES),
+        ("MapCacheIdx make_map_parameter", _TABLES),
         ("NeighborExchange NeighborExchangeV2 _AllSwap distribute", _PROCESSES),
         ("Pull Push", _SERVERS),
-        ("PyExecute PyFunc", "Python functions between ops: call them in eager mode"),
-        ("FractionalAvgPool FractionalMaxPool", "use ops.fractional_max_pool2d"),
+        ("PyExecute", "Python functions between ops: call them in eager mode"),
         ("GeSwitch Merge SliceGetItem UpdateState _Grad _Vmap J", _REFERENCE),
         ("array_reduce array_to_scalar broadcast_gradient_args embed", _REFERENCE),
         ("env_get environ_add environ_create environ_get environ_set", _REFERENCE),
-        ("geswitch get_grad get_vm_impl_fn hyper_add merge ref_to_embed", _REFERENCE),
+        ("geswitch get_grad get_vm_impl_fn merge ref_to_embed", _REFERENCE),
         ("is_dynamic_sequence_element_unknown is_sequence_shape_unknown", _REFERENCE),
-        ("is_sequence_value_unknown is_tensor_bool_cond reduced_shape", _REFERENCE),
+        ("is_sequence_value_unknown is_tensor_bool_cond", _REFERENCE),
         ("switch switch_layer tensor_operator_registry tensor_range", _REFERENCE),
         ("tensor_slice vm_impl_registry", _REFERENCE),
     ],
