@@ -98,6 +98,29 @@ def test_singular_determinants():
     assert got[0] == -np.inf and np.isnan(got[1])
 
 
+def minors(a):
+    """The cofactors of a matrix by their definition."""
+    n = len(a)
+    rest = lambda i, j: np.delete(np.delete(a, i, 0), j, 1)
+    return np.array(
+        [[(-1) ** (i + j) * np.linalg.det(rest(i, j)) for j in range(n)] for i in range(n)]
+    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_gradient_of_determinants(dtype):
+    """Also where a matrix is singular, or all but a column is zero."""
+    a = draw((4, 4, 4), dtype)
+    a[1, :, 3] = a[1, :, 0] * 2
+    a[2, :, 1:] = 0
+    a[3, 2:] = a[3, :2]
+    loss = lambda x: ops.reduce_sum(ops.real(ops.det(x)))
+    got = ops.grad(loss)(Tensor(a)).asnumpy()
+    want = np.conj(np.stack([minors(m.astype(np.complex128)) for m in a]))
+    scale = np.abs(want).max()
+    np.testing.assert_allclose(got, want, 0, scale * tolerance(dtype))
+
+
 @pytest.mark.parametrize("shape", [(5, 3), (3, 3), (2, 3, 5), (1, 4), (4, 1)])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_qr(dtype, shape):
@@ -317,6 +340,9 @@ def test_refusals():
         ops.inverse(Tensor(np.eye(2).astype(np.float16)))
     with pytest.raises(ValueError, match="eigh: the matrix has no eigenvalues that were found"):
         ops.eigh(Tensor(np.full((3, 3), np.nan)))
+    for op in (ops.svd, ops.pinv, lambda x: ops.norm(x, 2)):
+        with pytest.raises(ValueError, match="the matrix holds NaN or inf"):
+            op(Tensor(np.array([[1.0, np.inf], [2, 3]])))
     with pytest.raises(ValueError, match="columns of q beyond the 2"):
         ops.grad(lambda x: ops.reduce_sum(ops.qr(x, "complete")[0]))(Tensor(np.ones((3, 2))))
     with pytest.raises(ValueError, match="not unique and have no gradient"):

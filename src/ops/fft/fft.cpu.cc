@@ -1,5 +1,4 @@
-// Fourier transforms on the CPU: one axis after the other, lines spread over threads. Lines that
-// do not lie in one piece are gathered a few neighbours at a time, so that memory is read in runs.
+// Fourier transforms on the CPU: one axis after the other, groups of lines spread over threads.
 #include <algorithm>
 #include <complex>
 #include <vector>
@@ -15,8 +14,6 @@ using cpu::KernelDef;
 using cpu::Prepared;
 using cpu::Problem;
 
-constexpr int64_t kNeighbours = 8;
-
 // The lines along one axis: `in` values each are read, `out` written.
 struct Lines {
   int64_t outer, in, out, inner;
@@ -26,26 +23,22 @@ Lines lines_of(const Shape& s, int axis, int64_t in, int64_t out) {
   return {s.size(0, axis), in, out, s.size(axis + 1, s.rank())};
 }
 
-// y = transform(x) for each line; transform(from, to) works on a gathered line.
+// transform(x, from, y, to, lines) for groups of up to `most` lines: neighbours in memory where
+// there are any, else one after the other.
 template <typename X, typename Y, typename F>
-void along(const Lines& l, const X* x, Y* y, F&& transform) {
-  int64_t groups = (l.inner + kNeighbours - 1) / kNeighbours;
-  int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, l.in));
-  parallel_for(l.outer * groups, grain, [&](int64_t begin, int64_t end) {
-    std::vector<X> from(l.in * kNeighbours);
-    std::vector<Y> to(l.out);
+void along(const Lines& l, const X* x, Y* y, int64_t most, F&& transform) {
+  bool apart = l.inner < most;
+  int64_t across = apart ? l.outer : l.inner, groups = (across + most - 1) / most;
+  Steps from = apart ? Steps{l.inner, l.in * l.inner} : Steps{l.inner, 1};
+  Steps to = apart ? Steps{l.inner, l.out * l.inner} : Steps{l.inner, 1};
+  int64_t grain = std::max<int64_t>(1, 4096 / std::max<int64_t>(1, l.in));
+  parallel_for((apart ? l.inner : l.outer) * groups, grain, [&](int64_t begin, int64_t end) {
     for (int64_t g = begin; g < end; ++g) {
-      int64_t o = g / groups, first = g % groups * kNeighbours;
-      int64_t many = std::min(kNeighbours, l.inner - first);
-      const X* source = x + o * l.in * l.inner + first;
-      Y* target = y + o * l.out * l.inner + first;
-      for (int64_t j = 0; j < l.in; ++j) {
-        for (int64_t i = 0; i < many; ++i) from[i * l.in + j] = source[j * l.inner + i];
-      }
-      for (int64_t i = 0; i < many; ++i) {
-        transform(from.data() + i * l.in, to.data());
-        for (int64_t j = 0; j < l.out; ++j) target[j * l.inner + i] = to[j];
-      }
+      int64_t block = g / groups, first = g % groups * most;
+      int64_t lines = std::min(most, across - first);
+      int64_t x_at = apart ? block + first * from.line : block * l.in * l.inner + first;
+      int64_t y_at = apart ? block + first * to.line : block * l.out * l.inner + first;
+      transform(x + x_at, from, y + y_at, to, lines);
     }
   });
 }
@@ -60,24 +53,18 @@ std::vector<int> axes_of(const Problem& p) {
 template <typename T>
 void complex_axis(const Shape& s, int axis, bool inverse, T scale, const std::complex<T>* x,
                   std::complex<T>* y) {
+  using Line = LineTransform<T>;
   int64_t n = s[axis];
-  along(lines_of(s, axis, n, n), x, y, [&](const auto* from, auto* to) {
-    LineTransform<T>::of_this_thread().complex(from, to, n, inverse);
-    if (scale == T(1)) return;
-    for (int64_t k = 0; k < n; ++k) to[k] *= scale;
-  });
+  along(lines_of(s, axis, n, n), x, y, Line::kLanes,
+        [&](const auto* from, Steps a, auto* to, Steps b, int64_t lines) {
+          Line::of_this_thread().complex(from, a, to, b, lines, n, inverse, scale);
+        });
 }
 
 template <typename F>
 void with_real(DType d, F&& f) {
   if (real_part_of(d) == DType::kFloat64) return f(double{});
   f(float{});
-}
-
-// The first values of half a spectrum are their own mirror images, and of an even length the last.
-template <typename T, typename V>
-void weigh(V* half, int64_t n, T edge, T inner) {
-  for (int64_t k = 0; k <= n / 2; ++k) half[k] *= k == 0 || 2 * k == n ? edge : inner;
 }
 
 std::unique_ptr<Prepared> dft(const Problem& p) {
@@ -108,10 +95,11 @@ std::unique_ptr<Prepared> real_dft(const Problem& p) {
       int last = axes.back();
       int64_t n = s[last];
       auto* y = static_cast<std::complex<T>*>(b[1]);
-      along(lines_of(s, last, n, n / 2 + 1), static_cast<const T*>(b[0]), y,
-            [&](const T* from, std::complex<T>* to) {
-              LineTransform<T>::of_this_thread().real(from, to, n);
-              weigh(to, n, static_cast<T>(scale), static_cast<T>(inner));
+      using Line = LineTransform<T>;
+      along(lines_of(s, last, n, n / 2 + 1), static_cast<const T*>(b[0]), y, 2 * Line::kLanes,
+            [&](const T* from, Steps a, std::complex<T>* to, Steps c, int64_t lines) {
+              Line::of_this_thread().real(from, a, to, c, lines, n, static_cast<T>(scale),
+                                          static_cast<T>(inner));
             });
       for (size_t i = 0; i + 1 < axes.size(); ++i) complex_axis(out, axes[i], false, T(1), y, y);
     });
@@ -132,11 +120,11 @@ std::unique_ptr<Prepared> inverse_real_dft(const Problem& p) {
         complex_axis(s, axes[i], true, T(1), x, between.data());
         x = between.data();
       }
-      along(lines_of(s, axes.back(), n / 2 + 1, n), x, static_cast<T*>(b[1]),
-            [&](const std::complex<T>* from, T* to) {
-              std::vector<std::complex<T>> half(from, from + n / 2 + 1);
-              weigh(half.data(), n, static_cast<T>(scale), static_cast<T>(inner));
-              LineTransform<T>::of_this_thread().inverse_real(half.data(), to, n);
+      using Line = LineTransform<T>;
+      along(lines_of(s, axes.back(), n / 2 + 1, n), x, static_cast<T*>(b[1]), 2 * Line::kLanes,
+            [&](const std::complex<T>* from, Steps a, T* to, Steps c, int64_t lines) {
+              Line::of_this_thread().inverse_real(from, a, to, c, lines, n, static_cast<T>(scale),
+                                                  static_cast<T>(inner));
             });
     });
   });

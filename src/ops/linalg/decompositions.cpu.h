@@ -59,9 +59,9 @@ void reflected_columns(const T* packed, const T* tau, T* q, int64_t m, int64_t n
                        int64_t columns);
 
 // a [m, n] = u diag(s) v^H, s falling. u [m, k], v [n, k] with k = min(m, n), or square when full;
-// both null: only s.
+// both null: only s. False: an element is NaN or infinite.
 template <typename T>
-void svd_of(const T* a, Real<T>* s, T* u, T* v, int64_t m, int64_t n, bool full);
+bool svd_of(const T* a, Real<T>* s, T* u, T* v, int64_t m, int64_t n, bool full);
 
 // a = v diag(w) v^H from the lower triangle, w rising; v may be null. False: no convergence.
 template <typename T>

@@ -1,6 +1,7 @@
 // Linear algebra on the CPU: stacks of matrices spread over threads, each one by the functions of
 // decompositions.cpu.h.
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "backend/cpu/function_kernel.h"
@@ -46,6 +47,8 @@ void each(int64_t count, int64_t edge, F&& f) {
     for (int64_t i = begin; i < end; ++i) f(i);
   });
 }
+
+constexpr const char* kNotFinite = "holds NaN or inf: it has no singular values";
 
 [[noreturn]] void refuse(const std::string& op, int64_t i, int64_t count, const char* what) {
   if (count == 1) value_error("{}: the matrix {}", op, what);
@@ -109,6 +112,62 @@ std::unique_ptr<Prepared> slogdet(const Problem& p) {
   });
 }
 
+template <typename T>
+Real<T> largest_row(const T* a, int64_t n) {
+  Real<T> most = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    Real<T> sum = 0;
+    for (int64_t j = 0; j < n; ++j) sum += std::abs(a[i * n + j]);
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+template <typename T>
+T conjugate(T v) {
+  if constexpr (std::is_same_v<T, Real<T>>)
+    return v;
+  else
+    return std::conj(v);
+}
+
+// conj(det a) a^-H; of (nearly) singular matrices u diag(products of all other s) v^H times what
+// the determinants of u and v turn it by.
+template <typename T>
+void cofactor_of(const T* a, T* y, int64_t n) {
+  std::vector<T> u(n * n), v(n * n);
+  constexpr Real<T> kSafe = Real<T>(0.01) / std::numeric_limits<Real<T>>::epsilon();
+  if (inverse_of(a, u.data(), n) && largest_row(a, n) * largest_row(u.data(), n) < kSafe) {
+    T det = conjugate(determinant_of(a, n).value);
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < n; ++j) y[i * n + j] = det * conjugate(u[j * n + i]);
+    }
+    return;
+  }
+  std::vector<Real<T>> s(n);
+  if (!svd_of(a, s.data(), u.data(), v.data(), n, n, false)) {
+    std::fill(y, y + n * n, T(std::numeric_limits<Real<T>>::quiet_NaN()));
+    return;
+  }
+  T turn = conjugate(determinant_of(u.data(), n).value) * determinant_of(v.data(), n).value;
+  std::fill(y, y + n * n, T(0));
+  for (int64_t k = 0; k < n; ++k) {
+    T others = turn;
+    for (int64_t l = 0; l < n; ++l) others *= l == k ? Real<T>(1) : s[l];
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < n; ++j)
+        y[i * n + j] += others * u[i * n + k] * conjugate(v[j * n + k]);
+    }
+  }
+}
+
+std::unique_ptr<Prepared> cofactor(const Problem& p) {
+  return unary(p, [](auto t, const Stack& s, void* const* b, int64_t i) {
+    using T = decltype(t);
+    cofactor_of(in<T>(b, 0) + i * s.size(), static_cast<T*>(b[1]) + i * s.size(), s.n);
+  });
+}
+
 std::unique_ptr<Prepared> qr(const Problem& p) {
   int64_t k = p.out[0].shape[-1];
   return unary(p, [k](auto t, const Stack& s, void* const* b, int64_t i) {
@@ -138,17 +197,19 @@ std::unique_ptr<Prepared> svd(const Problem& p) {
   bool full = p.view().boolean("full_matrices");
   return unary(p, [=](auto t, const Stack& s, void* const* b, int64_t i) {
     using T = decltype(t);
-    svd_of(in<T>(b, 0) + i * s.size(), static_cast<Real<T>*>(b[1]) + i * std::min(s.m, s.n),
-           static_cast<T*>(b[2]) + i * s.m * left, static_cast<T*>(b[3]) + i * s.n * right, s.m,
-           s.n, full);
+    if (!svd_of(in<T>(b, 0) + i * s.size(), static_cast<Real<T>*>(b[1]) + i * std::min(s.m, s.n),
+                static_cast<T*>(b[2]) + i * s.m * left, static_cast<T*>(b[3]) + i * s.n * right,
+                s.m, s.n, full))
+      refuse("svd", i, s.count, kNotFinite);
   });
 }
 
 std::unique_ptr<Prepared> singular_values(const Problem& p) {
   return unary(p, [](auto t, const Stack& s, void* const* b, int64_t i) {
     using T = decltype(t);
-    svd_of<T>(in<T>(b, 0) + i * s.size(), static_cast<Real<T>*>(b[1]) + i * std::min(s.m, s.n),
-              nullptr, nullptr, s.m, s.n, false);
+    if (!svd_of<T>(in<T>(b, 0) + i * s.size(), static_cast<Real<T>*>(b[1]) + i * std::min(s.m, s.n),
+                   nullptr, nullptr, s.m, s.n, false))
+      refuse("svd", i, s.count, kNotFinite);
   });
 }
 
@@ -247,25 +308,24 @@ std::unique_ptr<Prepared> triangular(const Problem& p) {
 
 // v diag(1 / s) u^H without the singular values of `least` or less.
 template <typename T>
-void pseudo_inverse(const T* a, Real<T> atol, Real<T> rtol, T* y, int64_t m, int64_t n) {
+bool pseudo_inverse(const T* a, Real<T> atol, Real<T> rtol, T* y, int64_t m, int64_t n) {
   int64_t k = std::min(m, n);
   std::fill(y, y + m * n, T(0));
-  if (k == 0) return;
+  if (k == 0) return true;
   std::vector<Real<T>> s(k);
   std::vector<T> u(m * k), v(n * k);
-  svd_of(a, s.data(), u.data(), v.data(), m, n, false);
+  if (!svd_of(a, s.data(), u.data(), v.data(), m, n, false)) return false;
   Real<T> least = std::max(atol, rtol * s[0]);
   for (int64_t l = 0; l < k; ++l) {
     if (s[l] <= least) continue;
     for (int64_t i = 0; i < n; ++i) {
       T scaled = v[i * k + l] / s[l];
       for (int64_t j = 0; j < m; ++j) {
-        T q = u[j * k + l];
-        if constexpr (!std::is_same_v<T, Real<T>>) q = std::conj(q);
-        y[i * m + j] += scaled * q;
+        y[i * m + j] += scaled * conjugate(u[j * k + l]);
       }
     }
   }
+  return true;
 }
 
 std::unique_ptr<Prepared> pinv(const Problem& p) {
@@ -277,8 +337,9 @@ std::unique_ptr<Prepared> pinv(const Problem& p) {
     with_number(d, [&](auto t) {
       using T = decltype(t);
       each(static_cast<int64_t>(of_a.size()), std::max(m, n), [&](int64_t i) {
-        pseudo_inverse(in<T>(b, 0) + of_a[i] * m * n, in<Real<T>>(b, 1)[of_atol[i]],
-                       in<Real<T>>(b, 2)[of_rtol[i]], static_cast<T*>(b[3]) + i * m * n, m, n);
+        if (!pseudo_inverse(in<T>(b, 0) + of_a[i] * m * n, in<Real<T>>(b, 1)[of_atol[i]],
+                            in<Real<T>>(b, 2)[of_rtol[i]], static_cast<T*>(b[3]) + i * m * n, m, n))
+          refuse("pinv", i, static_cast<int64_t>(of_a.size()), kNotFinite);
       });
     });
   });
@@ -312,6 +373,7 @@ constexpr KernelDef kKernels[] = {
     {"triangular_solve", "eigen", nullptr, triangular},
     {"inverse", "eigen", nullptr, inverse},
     {"det", "eigen", nullptr, det},
+    {"cofactor", "eigen", nullptr, cofactor},
     {"slogdet", "eigen", nullptr, slogdet},
     {"qr", "eigen", nullptr, qr},
     {"geqrf", "eigen", nullptr, geqrf},

@@ -2,7 +2,7 @@
 
 namespace mycel::ops {
 
-template void svd_of(const std::complex<double>*, Real<std::complex<double>>*,
+template bool svd_of(const std::complex<double>*, Real<std::complex<double>>*,
                      std::complex<double>*, std::complex<double>*, int64_t, int64_t, bool);
 
 }  // namespace mycel::ops

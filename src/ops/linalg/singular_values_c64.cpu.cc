@@ -2,7 +2,7 @@
 
 namespace mycel::ops {
 
-template void svd_of(const std::complex<float>*, Real<std::complex<float>>*, std::complex<float>*,
+template bool svd_of(const std::complex<float>*, Real<std::complex<float>>*, std::complex<float>*,
                      std::complex<float>*, int64_t, int64_t, bool);
 
 }  // namespace mycel::ops

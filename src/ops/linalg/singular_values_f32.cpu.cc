@@ -2,6 +2,6 @@
 
 namespace mycel::ops {
 
-template void svd_of(const float*, Real<float>*, float*, float*, int64_t, int64_t, bool);
+template bool svd_of(const float*, Real<float>*, float*, float*, int64_t, int64_t, bool);
 
 }  // namespace mycel::ops
