@@ -93,7 +93,9 @@ mycel_object_library(mycel_ops_cpu room_objects SOURCES ${sources} GENERATED LIN
 # Stacks of matrices are spread over our threads; a second way to split work inside Eigen only waits.
 target_compile_definitions(mycel_ops_cpu PRIVATE EIGEN_DONT_PARALLELIZE)
 # These files instantiate Eigen and nothing else; with sanitizers each would compile for minutes.
-set_source_files_properties(${eigen_sources} PROPERTIES COMPILE_OPTIONS "$<$<BOOL:${MYCEL_SANITIZE}>:-fno-sanitize=all>")
+if(MYCEL_SANITIZE)
+  set_source_files_properties(${eigen_sources} PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
+endif()
 foreach(room IN LISTS MYCEL_ROOMS)
   mycel_sources(sources "${room}/")
   list(FILTER sources EXCLUDE REGEX "/src/backend/(cpu/onednn|cuda)/")
