@@ -294,3 +294,17 @@ def test_stacks_have_layers_of_their_own():
     net.set_train(False)
     want = net.norm(net.layers[1](net.layers[0](Tensor(x))))
     close(net(Tensor(x)), want.asnumpy())
+
+
+def test_examples_are_one_batch():
+    x = log_softmax(RNG.normal(size=(3, 5, 2, 4)))
+    targets, frames = np.array([[[1, 2], [3, 0]]] * 3), np.array([[5, 4], [3, 5], [4, 4]])
+    lengths = np.array([[2, 1], [1, 1], [2, 0]])
+    loss = lambda *v: ops.ctc_loss(*v, reduction="sum")[0]
+    args = [Tensor(v) for v in (x, targets, frames, lengths)]
+    got = ops.vmap(loss)(*args).asnumpy()
+    gradient = ops.vmap(ops.grad(loss))(*args).asnumpy()
+    for i in range(3):
+        one = [Tensor(v[i]) for v in (x, targets, frames, lengths)]
+        np.testing.assert_allclose(got[i], loss(*one).asnumpy(), 1e-9)
+        np.testing.assert_allclose(gradient[i], ops.grad(loss)(*one).asnumpy(), 1e-9, 1e-12)

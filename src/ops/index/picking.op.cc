@@ -6,6 +6,7 @@
 #include "ir/expansion.h"
 #include "ir/loop_rule.h"
 #include "ir/type_rule.h"
+#include "ops/batching.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/index/index.h"
 #include "ops/reduce/reduce.h"
@@ -243,6 +244,7 @@ constexpr OpDef kNoRepeatNgram = check({
     .shard = "none",
     .grad = ngram_grad,
     .loops = ngram_loops,
+    .batch = batch_merge_all,
     .cases = "state_seq[2, 2, 6]; state_seq in ints(0, 2); log_probs[2, 2, 3]; ngram_size = 1 2 3; "
              "bad ngram_size = 0; bad ngram_size = 7; bad log_probs[2, 3, 3]; skip zero_size: "
              "sizes belong together; skip scalar: the same; skip dtypes: float16 has no such "

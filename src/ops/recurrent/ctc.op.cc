@@ -6,6 +6,7 @@
 // all continuations from there.
 #include "base/error.h"
 #include "ir/adjoint.h"
+#include "ir/batching.h"
 #include "ir/expansion.h"
 #include "ir/loop_rule.h"
 #include "ir/type_rule.h"
@@ -218,6 +219,34 @@ void ctc_backward_loops(LoopCtx& c) {
   });
 }
 
+// Examples are further samples: operands and results [batch, n, …] meet as [batch n, …], those with
+// frames in front as [frames, batch n, …].
+bool batch_ctc(ir::Batching& b) {
+  const Shape& x = b.shape(0);
+  if (!x.known()) return false;
+  int64_t frames = x[0], samples = x[1], classes = x[2], all = b.size * samples;
+  std::vector<Value> in;
+  for (int i = 0; i < b.inputs(); ++i) {
+    Value v = b.spread(i);
+    if (i == 0) v = kTranspose({v}, {Ints{1, 0, 2, 3}});
+    Shape s = b.shape(i);
+    s.set(i == 0 ? 1 : 0, all);
+    if (!s.known()) return false;
+    in.push_back(b.reshape(v, s));
+  }
+  ir::Node* n = b.graph.add(*b.node.op, in, b.node.attrs, b.node.loc);
+  for (uint32_t j = 0; j < n->types.size(); ++j) {
+    Value y = n->out(j);
+    if (y.shape() == Shape{frames, all, classes} && n->types.size() == 1) {
+      y = kTranspose({b.reshape(y, Shape{frames, b.size, samples, classes})}, {Ints{1, 0, 2, 3}});
+    } else {
+      y = b.reshape(y, b.with_batch(b.out_shape(static_cast<int>(j))));
+    }
+    b.give(y);
+  }
+  return true;
+}
+
 void ctc_forward_grad(Adjoint& a) {
   a.dx(0) += kCtcBackward({a.x(0), a.x(1), a.x(2), a.x(3), a.y(0), a.y(1), a.dy(0)},
                           {a.attrs()["blank"], a.attrs()["merge_repeated"]});
@@ -293,6 +322,7 @@ constexpr OpDef kCtcForward = check({
     .shard = "none",
     .grad = ctc_forward_grad,
     .loops = ctc_forward_loops,
+    .batch = batch_ctc,
     .cases = CTC_OPERANDS
     "blank = 0; merge_repeated = True False; skip grad: alpha has no "
     "gradient, see ctc_loss; skip grad2: the same; bad targets[3, 2]; bad blank = 3; bad "
@@ -312,6 +342,7 @@ constexpr OpDef kCtcBackward = check({
     .shard = "none",
     .grad = no_gradient("CTC has first derivatives only"),
     .loops = ctc_backward_loops,
+    .batch = batch_ctc,
     .cases = CTC_OPERANDS "loss[2]; log_alpha[2, 5, 5]; dy[2]; " CTC_SKIPS,
     .internal = true,
 });

@@ -5,6 +5,7 @@
 #include "ir/expansion.h"
 #include "ir/loop_rule.h"
 #include "ir/type_rule.h"
+#include "ops/batching.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/recurrent/log_space.h"
 #include "ops/recurrent/recurrent.h"
@@ -172,6 +173,7 @@ constexpr OpDef kRnntForward = check({
                                    {a.attrs()["blank_label"]});
         },
     .loops = forward_loops,
+    .batch = batch_merge_all,
     .cases = RNNT_CASES
     "skip grad: alpha has no gradient, tested by a network; skip grad2: first "
     "derivatives only; bad labels[2, 3]; bad blank_label = 4; bad log_probs[2, 3, 3]",
@@ -190,6 +192,7 @@ constexpr OpDef kRnntBackward = check({
     .shard = "none",
     .grad = no_gradient("the transducer loss has first derivatives only"),
     .loops = backward_loops,
+    .batch = batch_merge_all,
     .cases = RNNT_CASES "costs[2]; log_alpha[2, 3, 3]; dy[2]",
     .internal = true,
 });
