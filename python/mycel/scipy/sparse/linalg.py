@@ -1,11 +1,12 @@
 """Iterative solvers of a x = b for matrices that may be given as functions: conjugate gradients,
 stabilized biconjugate gradients, generalized minimal residuals. All are loops of ops, so they run
 eagerly and compiled. Given a matrix, the gradient is that of the exact solution, found by a second
-solve; given a function, that of the loop."""
+solve; given a function or a CSRTensor, that of the loop."""
 
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
 from mycel.common import dtype as mstype
+from mycel.common.sparse_tensor import CSRTensor
 from mycel.scipy._operands import adjoint, floating, matrix, op, together
 
 __all__ = ["bicgstab", "cg", "gmres"]
@@ -23,6 +24,13 @@ def _function(fn, name, a, b):
     from mycel.ops._transforms import interpreted
 
     return interpreted(a)
+
+
+def _product_with(fn, a, b):
+    """A sparse matrix as a function of vectors."""
+    if a.shape[-1] != b.shape[0] or a.shape[0] != a.shape[-1]:
+        raise ValueError(f"{fn}: A of shape {a.shape} and b of shape {b.shape} do not fit")
+    return lambda v: op("reshape")(a.mm(op("reshape")(v, (-1, 1))), v.shape)
 
 
 def _dot(a, b):
@@ -200,6 +208,8 @@ def _solve(fn, method, a, b, x0, tol, atol, maxiter, preconditioner):
         b, x0 = together(b, floating(fn, "x0", x0))
         if x0.shape != b.shape:
             raise ValueError(f"{fn}: x0 of shape {x0.shape} and b of shape {b.shape} do not fit")
+    if isinstance(a, CSRTensor):
+        a = _product_with(fn, a, b)
     if callable(a) and not isinstance(a, Tensor):
         return method(_Problem(fn, a, b, x0, tol, atol, maxiter, preconditioner))
     a, b = together(matrix(fn, "A", a, square=True), b)
@@ -232,7 +242,8 @@ def cg(A, b, x0=None, *, tol=1e-05, atol=0.0, maxiter=None, M=None):  # noqa: N8
     """(x, info): x with A x = b for a Hermitian positive definite A, by conjugate gradients
     (Hestenes and Stiefel 1952).
 
-    A, and M, which stands for the inverse of A, are matrices or functions of a vector; b and x0
+    A is a matrix, a CSRTensor or a function of a vector; M, which stands for the inverse of A, is a
+    matrix or a function. b and x0
     (zeros unless given) are vectors [n] or [n, 1]. Ends when |b - A x| <= max(tol |b|, atol), or
     after maxiter steps, 10 n unless given. info is an int32 tensor: 0 on success, else the steps
     made."""
