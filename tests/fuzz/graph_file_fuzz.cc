@@ -3,8 +3,7 @@
 // the sanitizers cover all of it:
 //   cmake -S . -B build-asan -G Ninja -DMYCEL_SANITIZE=address,undefined -DMYCEL_PYTHON=OFF
 //   cmake --build build-asan --target mycel_graph_file_fuzz
-//   ASAN_OPTIONS=detect_leaks=0 build-asan/bin/mycel_graph_file_fuzz 1000000
-// (no leaks: a function that calls itself keeps itself alive)
+//   build-asan/bin/mycel_graph_file_fuzz 1000000
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
