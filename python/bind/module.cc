@@ -15,6 +15,7 @@ void bind_control(nb::module_& m);
 void bind_nn(nb::module_& m);
 void bind_model_file(nb::module_& m);
 void bind_data(nb::module_& m);
+void bind_summary(nb::module_& m);
 void bind_terminal(nb::module_& m);
 void bind_train(nb::module_& m);
 }  // namespace mycel::bind
@@ -45,6 +46,7 @@ NB_MODULE(_mycel, m) {
   bind_nn(m);
   bind_model_file(m);
   bind_data(m);
+  bind_summary(m);
   bind_terminal(m);
   bind_train(m);
 }

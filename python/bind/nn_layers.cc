@@ -132,6 +132,10 @@ void bind_nn_layers(nb::module_& m) {
 
   nb::class_<Layer>(m, "Layer", "A layer that is computed in C++.")
       .def("call", call_layer)
+      .def_prop_ro("address",
+                   [](const Layer& l) {
+                     return reinterpret_cast<uintptr_t>(static_cast<const nn::Cell*>(&l));
+                   })
       .def("name", [](const Layer& l) { return std::string(l.def.name); })
       .def("parameters", own_parameters)
       .def("children", own_children)

@@ -162,6 +162,30 @@ nb::list records() {
   return out;
 }
 
+// What the record says of the attributes: (name, kind, None allowed, length or -1, choices) of
+// each.
+nb::list attributes(const std::string& name) {
+  static constexpr const char* kKinds[] = {"bool",     "int",   "float",  "str",
+                                           "dtype",    "graph", "tensor", "callback",
+                                           "function", "int[]", "float[]"};
+  nb::list out;
+  for (const ir::AttrSpec& s : ir::op_named(name).attrs) {
+    nb::list choices;
+    for (const std::string& c : s.choices) choices.append(nb::cast(c));
+    out.append(
+        nb::make_tuple(s.name, kKinds[static_cast<int>(s.kind)], s.optional, s.length, choices));
+  }
+  return out;
+}
+
+// What the record says of the operands: (name, class, dims, optional, variadic) of each.
+nb::list operands(const std::string& name) {
+  nb::list out;
+  for (const ir::InputSpec& s : ir::op_named(name).inputs)
+    out.append(nb::make_tuple(s.name, s.cls, s.dims, s.optional, s.variadic));
+  return out;
+}
+
 }  // namespace
 
 PyObject* op_object(const ir::Op& op) {
@@ -195,6 +219,10 @@ void bind_ops(nb::module_& m) {
       "op", [](const std::string& name) { return nb::borrow(op_object(ir::op_named(name))); },
       nb::arg("name"), "The callable of the record named `name`.");
   m.def("records", records, "(name, primitive, method, alias, internal) of every record.");
+  m.def("operands", operands, nb::arg("name"),
+        "(name, class, dims, optional, variadic) of each operand of a record.");
+  m.def("attributes", attributes, nb::arg("name"),
+        "(name, kind, None allowed, length, choices) of each attribute of a record.");
   m.def(
       "is_op", [](const std::string& name) { return ir::find_op(name) != nullptr; },
       nb::arg("name"));

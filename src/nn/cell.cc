@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "ir/core_ops.h"
+#include "nn/cell_watch.h"
 #include "runtime/dispatch.h"
 #include "runtime/trace.h"
 
@@ -53,6 +54,7 @@ std::string path_of_running_cell() {
 }
 
 thread_local bool g_without_init = false;
+thread_local CellWatch* g_watch = nullptr;
 
 Tensor cast_float(const Tensor& t, DType to) {
   bool cast = t && is_float(t.dtype()) && t.dtype() != to;
@@ -76,10 +78,16 @@ std::string Cell::class_name() const {
   return colon == name.npos ? name : name.substr(colon + 2);
 }
 
+CellWatch* cell_watch() { return g_watch; }
+void set_cell_watch(CellWatch* watch) { g_watch = watch; }
+
 Tensors Cell::run(Inputs inputs) {
   Entered entered(*this, name_);
+  if (g_watch) g_watch->enter(*this);
   try {
-    return casts_ ? construct(cast_floats(inputs, cast_to_)) : construct(inputs);
+    Tensors out = casts_ ? construct(cast_floats(inputs, cast_to_)) : construct(inputs);
+    if (g_watch) g_watch->leave(*this, out);
+    return out;
   } catch (UserError& e) {
     CallStack& s = call_stack();
     if (!s.reported) e.prefix(path_of_running_cell());

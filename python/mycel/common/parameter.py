@@ -4,6 +4,24 @@ from mycel import _mycel
 from mycel._mycel import ParameterBase, Tensor, entry
 
 
+def _fixed(name, default):
+    """A property that has one value; another is refused."""
+
+    def get(self):
+        """Its only value: there are no caches of parameter servers."""
+        return default
+
+    def put(self, value):
+        same = tuple(value) == default if isinstance(default, tuple) else value == default
+        if not same:
+            raise NotImplementedError(
+                f"Parameter.{name}: {value!r} belongs to caches of parameter servers; "
+                f"only {default!r} is possible"
+            )
+
+    return property(get, put)
+
+
 class Parameter(ParameterBase):
     """A named place for a tensor.
 
@@ -64,6 +82,12 @@ class Parameter(ParameterBase):
     def has_init(self):
         """Whether values are still to be made; they never are."""
         return False
+
+    # What belongs to embedding caches of parameter servers: only the defaults exist.
+    cache_enable = _fixed("cache_enable", False)
+    cache_shape = _fixed("cache_shape", ())
+    key = _fixed("key", -1)
+    unique = _fixed("unique", False)
 
     def value(self):
         """The value now, as a Tensor that later assignments do not change."""

@@ -1,17 +1,20 @@
 """Cell: the base class of networks, with parameters, child cells, hooks and custom gradients."""
 
+import time
+
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
 from mycel.common import dtype as mstype
 from mycel.common.parameter import Parameter, ParameterTuple
 from mycel.front import construct_of
 from mycel.nn import _compile, _hooks
+from mycel.nn._published_members import PublishedMembers
 
 _PLAIN = (bool, int, float, str, type(None))
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
-class Cell:
+class Cell(PublishedMembers):
     """A network or a part of one: subclass it, make children and parameters in `__init__`, compute
     in `construct`.
 
@@ -38,6 +41,7 @@ class Cell:
         fields["requires_grad"] = False
         fields["param_prefix"] = ""
         fields["cell_type"] = None
+        fields["_create_time"] = time.time_ns()
         if hasattr(self, "bprop"):
             fields["_special"] = True
         if flags:
@@ -267,6 +271,7 @@ class Cell:
             raise TypeError(f"set_train: 'mode' must be True or False, got {mode!r}")
         for _, cell in self.cells_and_names():
             cell.__dict__["training"] = bool(mode)
+        self.__dict__["_phase"] = "train" if mode else "predict"
         _compile.changed()
         return self
 
@@ -406,6 +411,25 @@ class Cell:
         return _compile.call(self, args, kwargs)
 
     # -- text and copies
+
+    @entry
+    def summary(self, *inputs, **named):
+        """Prints and gives a table of the layers: path, class, output shape, numbers of parameters,
+        FLOPs, calls; totals and the memory of the parameters at the end.
+
+        The network runs once on the inputs, eagerly in either mode; its parameters and the random
+        state stay as they are. FLOPs are counted from the operations that ran: two for each
+        product of a matrix product or convolution, one per element for elementwise operations,
+        for elements that reductions read and for elements of pooling windows; none for casts, for
+        what moves data, and for normalizations' and others' own kernels (`uncounted` of the
+        result names them). A cell's FLOPs are those of all its calls, with the cells inside;
+        inside jit functions a loop's body counts once.
+        """
+        from mycel.nn._summary import summarize
+
+        table = summarize(self, inputs, named)
+        print(table)
+        return table
 
     def extend_repr(self):
         """What print(net) shows between the angle brackets, before the children."""

@@ -8,6 +8,7 @@ import threading
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
 from mycel.dataset.datasets import Dataset
+from mycel.nn._published_members import refusing
 from mycel.nn.cell import Cell
 from mycel.nn.metrics import Loss, get_metrics
 from mycel.nn.wrap import WithEvalCell, WithLossCell
@@ -392,6 +393,11 @@ def _sink(owner, wanted, size):
     if size != -1 and not wanted:
         raise ValueError(f"Model.{owner}: 'sink_size' needs dataset_sink_mode=True")
     return size if wanted else 0
+
+
+for _name in ("infer_predict_layout", "infer_train_layout"):
+    _reason = "layouts over devices are made by the parallel planner; there is one device"
+    setattr(Model, _name, refusing("Model", _name, _reason))
 
 
 __all__ = ["Model"]
