@@ -56,7 +56,7 @@ bool flatten(nb::handle o, nn::Arg* out) {
 }
 
 nn::Arg to_init(nb::handle o, const std::string& owner, const std::string& name) {
-  if (PyUnicode_Check(o.ptr())) return nn::Init(nb::cast<std::string>(o));
+  if (PyUnicode_Check(o.ptr())) return nb::cast<std::string>(o);  // nn::Args makes and names it
   if (nb::isinstance<nn::Init>(o)) return nb::cast<nn::Init>(o);
   if (nb::hasattr(o, "_init")) return nb::cast<nn::Init>(o.attr("_init")());
   if (is_tensor(o.ptr())) return nn::Init(value_of(o.ptr()));
@@ -75,7 +75,9 @@ nn::Arg to_number(nb::handle o, const nn::ArgSpec& spec, const std::string& owne
       ir::AttrSpec list = spec;
       list.kind = ir::AttrKind::kFloats;
       if (PySequence_Check(o.ptr())) return to_attr(o.ptr(), list, owner);
-      return to_attr(nb::list(o).ptr(), list, owner);  // any iterable
+      if (nb::hasattr(o, "__iter__")) return to_attr(nb::list(o).ptr(), list, owner);
+      type_error("{} must be a number, a sequence of numbers, a tensor or a schedule, got {}", what,
+                 kind_of(o.ptr()));
     }
   }
   if (PyLong_Check(o.ptr()) && !PyBool_Check(o.ptr())) return to_int(o.ptr(), what.c_str());

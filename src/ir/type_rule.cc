@@ -4,6 +4,7 @@
 
 #include "ir/expansion.h"
 #include "ir/graph.h"
+#include "ir/operands.h"
 
 namespace mycel::ir {
 namespace {
@@ -56,7 +57,9 @@ void TypeRuleCtx::fail_text(ErrorKind kind, const std::string& text) const {
                   hint);
 }
 
-Types infer_types(const Op& op, std::span<const Type* const> inputs, const Attrs& attrs) {
+namespace {
+
+Types checked(const Op& op, std::span<const Type* const> inputs, const Attrs& attrs) {
   if (!op.variadic && inputs.size() > op.inputs.size()) {
     type_error("{}: {} operands given, takes {}: {}", op.name, inputs.size(), op.inputs.size(),
                op.signature());
@@ -76,10 +79,13 @@ Types infer_types(const Op& op, std::span<const Type* const> inputs, const Attrs
     if (!inputs[i]) continue;
     if (!accepts(s.cls, *inputs[i])) ctx.fail_type("'{}' must be {}", s.name, class_text(s.cls));
   }
-  if (op.def.type) {
-    op.def.type(ctx);
-    return ctx.out;
-  }
+  if (op.def.type) op.def.type(ctx);
+  return ctx.out;
+}
+
+Types inferred(const Op& op, std::span<const Type* const> inputs, const Attrs& attrs) {
+  Types known = checked(op, inputs, attrs);
+  if (op.def.type) return known;
   // A composite op without a rule of its own: expand on parameters of these types and read the
   // results.
   Graph g("expansion");
@@ -88,6 +94,31 @@ Types infer_types(const Op& op, std::span<const Type* const> inputs, const Attrs
   Types out;
   for (const Value& v : expand(g, op, std::move(params), attrs)) out.push_back(v.type());
   return out;
+}
+
+// Sizes that cannot be are found where no op is known.
+template <typename Rule>
+Types named(const Op& op, Rule rule) {
+  try {
+    Types out = rule();
+    for (const Type& t : out) {
+      if (t.shape.known()) t.shape.size();  // ValueError when it has no number
+    }
+    return out;
+  } catch (UserError& e) {
+    if (e.message().find(op.name) == std::string::npos) e.prefix(op.name + ": ");
+    throw;
+  }
+}
+
+}  // namespace
+
+Types check_operands(const Op& op, std::span<const Type* const> inputs, const Attrs& attrs) {
+  return named(op, [&] { return checked(op, inputs, attrs); });
+}
+
+Types infer_types(const Op& op, std::span<const Type* const> inputs, const Attrs& attrs) {
+  return named(op, [&] { return inferred(op, inputs, attrs); });
 }
 
 namespace types {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "ir/core_ops.h"
 #include "ir/expansion.h"
+#include "ir/operands.h"
 #include "runtime/control.h"
 #include "runtime/region.h"
 #include "runtime/trace.h"
@@ -185,6 +186,16 @@ Entry& lookup(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& att
   return *c.entries.back();
 }
 
+// Memory for result j; the op is named where there is none.
+Tensor result_of(const Entry& e, size_t j) {
+  try {
+    return Tensor::empty(e.out[j].dtype, e.out[j].shape);
+  } catch (UserError& error) {
+    error.prefix(e.op->name + ": ");
+    throw;
+  }
+}
+
 void run_prepared(const Entry& e, std::span<const Tensor> in, Tensor* out) {
   void* local[kMaxOperands];
   std::vector<void*> heap;
@@ -196,7 +207,7 @@ void run_prepared(const Entry& e, std::span<const Tensor> in, Tensor* out) {
   }
   for (size_t i = 0; i < in.size(); ++i) buffers[i] = in[i] ? in[i].impl()->data : nullptr;
   for (size_t j = 0; j < e.out.size(); ++j) {
-    out[j] = Tensor::empty(e.out[j].dtype, e.out[j].shape);
+    out[j] = result_of(e, j);
     buffers[in.size() + j] = out[j].impl()->data;
   }
   e.prepared->run(buffers);
@@ -209,6 +220,16 @@ Tensors run_expansion(const ir::Op& op, const ir::Graph& g, std::span<const Tens
     return run_graph(g, args);
   } catch (UserError& e) {
     if (e.message().find(op.name) == std::string::npos) e.prefix(op.name + ": ");
+    throw;
+  }
+}
+
+Tensors run_host(const Entry& e, std::span<const Tensor> in) {
+  std::vector<const ir::Type*> types = type_pointers(e);
+  try {
+    return e.host->host({*e.op, types, e.out, e.full}, in);
+  } catch (UserError& error) {
+    if (error.message().find(e.op->name) == std::string::npos) error.prefix(e.op->name + ": ");
     throw;
   }
 }
@@ -233,8 +254,7 @@ Tensors run_entry(const Entry& e, std::span<const Tensor> in) {
   }
   KeepEntries keep;
   if (e.host) {
-    std::vector<const ir::Type*> types = type_pointers(e);
-    return e.host->host({*e.op, types, e.out, e.full}, in);
+    return run_host(e, in);
   }
   Tensors args;
   for (const Tensor& t : in) {
@@ -281,6 +301,7 @@ Tensors call_expansion(const ir::Op& op, std::span<const Tensor> in, const ir::A
     pointers.push_back(t ? &types.back() : nullptr);
     if (t) args.push_back(t);
   }
+  ir::check_operands(op, pointers, full);
   return run_expansion(op, *expansion_graph(op, pointers, full), args);
 }
 

@@ -262,8 +262,8 @@ constexpr OpDef kMvlgamma = check({
     .promote = Promote::kFloat,
     .type =
         [](TypeRuleCtx& c) {
-          if (c.attrs.integer("p") < 1)
-            c.fail("p must be at least 1, got {}", c.attrs.integer("p"));
+          int64_t p = c.attrs.integer("p");  // one term each
+          if (p < 1 || p > 4096) c.fail("p must be 1 to 4096, got {}", p);
           types::same_as_first(c);
         },
     .shard = "... -> ...",

@@ -1,6 +1,9 @@
 // Sliding patches of images as columns (im2col) and their sum back into images (col2im): a gather
 // and a scatter over one table of places, each the gradient of the other.
+#include <algorithm>
+
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "ir/expansion.h"
 #include "ops/index/index.h"
 #include "ops/shape/shape.h"
@@ -29,6 +32,10 @@ Patches patches_of(const Expansion& e, int64_t rows, int64_t columns) {
     if (k[i] < 1 || d[i] < 1 || s[i] < 1 || p[i] < 0)
       value_error("{}: kernel_size, dilation and stride must be 1 or more and padding not negative",
                   e.op.name);
+    constexpr int64_t kMax = int64_t{1} << 30;
+    if (std::max({k[i], d[i], s[i], p[i]}) > kMax)
+      value_error("{}: kernel_size, dilation, stride and padding must be at most {}, got {}",
+                  e.op.name, kMax, std::max({k[i], d[i], s[i], p[i]}));
   }
   int64_t high = (rows + 2 * p[0] - d[0] * (k[0] - 1) - 1) / s[0] + 1;
   int64_t wide = (columns + 2 * p[1] - d[1] * (k[1] - 1) - 1) / s[1] + 1;
@@ -37,6 +44,13 @@ Patches patches_of(const Expansion& e, int64_t rows, int64_t columns) {
         "{}: a patch of {} by {} elements with dilation {} and {} does not fit into {} by {} with "
         "padding {} and {}",
         e.op.name, k[0], k[1], d[0], d[1], rows, columns, p[0], p[1]);
+  double bytes = sizeof(int64_t) * static_cast<double>(k[0]) * static_cast<double>(k[1]) *
+                 static_cast<double>(high) * static_cast<double>(wide);
+  if (bytes > static_cast<double>(memory_limit())) {
+    fail(ErrorKind::kMemory, "{}: out of memory: {} patches of {} by {} elements need {}",
+         e.op.name, static_cast<double>(high) * static_cast<double>(wide), k[0], k[1],
+         human_bytes(bytes));
+  }
   std::vector<int64_t> at;
   for (int64_t i = 0; i < k[0]; ++i) {
     for (int64_t j = 0; j < k[1]; ++j) {

@@ -91,6 +91,7 @@ PoolGeometry geometry(const Shape& x, const Shape& y, const AttrsView& a, bool m
 
 void max_pool_type(TypeRuleCtx& c, int rank) {
   check_rank(c, rank ? rank : std::clamp(c.shape(0).rank() - 2, 1, 3));
+  if (c.attrs.ints("kernel_size").empty()) c.fail("'kernel_size' must not be empty");
   c.result(c.dtype(0), pooled(c, max_steps_of(c.attrs), c.shape(0).rank() - 2));
 }
 

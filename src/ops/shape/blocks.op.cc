@@ -18,11 +18,13 @@ using Ints = ir::Attr::Ints;
 
 namespace {
 
+constexpr int64_t kMaxBlock = int64_t{1} << 30;  // its square still has a size
+
 void depth_to_space_type(TypeRuleCtx& c) {
   Shape s = c.shape(0);
   int64_t b = c.attrs.integer("block_size");
   if (s.rank() < 3) c.fail("the operand needs channel, height and width dims");
-  if (b < 1) c.fail("block_size must be 1 or more, got {}", b);
+  if (b < 1 || b > kMaxBlock) c.fail("block_size must be 1 to {}, got {}", kMaxBlock, b);
   int64_t channels = s[-3];
   if (channels != kUnknownDim && channels % (b * b) != 0)
     c.fail("{} channels are no multiple of {}", channels, b * b);
@@ -37,7 +39,7 @@ void space_to_depth_type(TypeRuleCtx& c) {
   Shape s = c.shape(0);
   int64_t b = c.attrs.integer("block_size");
   if (s.rank() < 3) c.fail("the operand needs channel, height and width dims");
-  if (b < 1) c.fail("block_size must be 1 or more, got {}", b);
+  if (b < 1 || b > kMaxBlock) c.fail("block_size must be 1 to {}, got {}", kMaxBlock, b);
   if (s[-3] != kUnknownDim) s.set(-3, s[-3] * b * b);
   for (int d : {-2, -1}) {
     if (s[d] == kUnknownDim) continue;

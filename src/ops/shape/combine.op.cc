@@ -1,8 +1,10 @@
 // Blocks, products and choices: block_diag, cartesian_prod, combinations; places of triangles and
 // of flat positions; powers at equal distances.
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "ir/expansion.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/index/index.h"
@@ -59,6 +61,15 @@ void expand_cartesian_prod(Expansion& e) {
   e.result(e.graph.add(op_of(kStack), columns, {1})->out());
 }
 
+// MemoryError when a table of that many places would not fit.
+void need_room(const Expansion& e, double places) {
+  double bytes = places * sizeof(int64_t);
+  if (bytes > static_cast<double>(memory_limit())) {
+    fail(ErrorKind::kMemory, "{}: out of memory: a table of {} places needs {}; the limit is {}",
+         e.op.name, places, human_bytes(bytes), human_bytes(static_cast<double>(memory_limit())));
+  }
+}
+
 // The next choice in lexicographic order of r places below n; false after the last.
 bool next_choice(std::vector<int64_t>& at, int64_t n, bool again) {
   int64_t r = static_cast<int64_t>(at.size());
@@ -80,9 +91,15 @@ void expand_combinations(Expansion& e) {
     value_error("combinations: the operand must be a vector of known size, got {}", x.type().str());
   if (r < 0) value_error("combinations: r must not be negative, got {}", r);
   int64_t n = x.shape()[0], count = 0;
-  std::vector<int64_t> at(static_cast<size_t>(r)), all;
-  for (int64_t i = 0; !again && i < r; ++i) at[i] = i;
   bool any = r > 0 && (again ? n > 0 : r <= n);
+  if (any) {
+    double from = static_cast<double>(again ? n + r - 1 : n), chosen = static_cast<double>(r);
+    double rows =
+        std::exp(std::lgamma(from + 1) - std::lgamma(chosen + 1) - std::lgamma(from - chosen + 1));
+    need_room(e, rows * chosen);
+  }
+  std::vector<int64_t> at(static_cast<size_t>(any ? r : 0)), all;
+  for (int64_t i = 0; any && !again && i < r; ++i) at[i] = i;
   while (any) {
     all.insert(all.end(), at.begin(), at.end());
     ++count;
@@ -99,8 +116,20 @@ void expand_triangle_places(Expansion& e) {
           k = e.attrs.integer("offset");
   if (rows < 0 || columns < 0)
     value_error("{}: row and col must not be negative, got {} and {}", e.op.name, rows, columns);
+  // Places on and below diagonal d, by the sum of min(j, columns) over j <= m.
+  auto sum = [w = static_cast<double>(columns)](double m) {
+    return m <= 0 ? 0 : m <= w ? m * (m + 1) / 2 : w * (w + 1) / 2 + (m - w) * w;
+  };
+  auto below = [&](double d) { return sum(static_cast<double>(rows) + d) - sum(d); };
+  double all = static_cast<double>(rows) * static_cast<double>(columns);
+  auto diagonal = static_cast<double>(k);
+  need_room(e, 2 * (lower ? below(diagonal) : all - below(diagonal - 1)));
+  // The rows that have any.
+  int64_t first = lower ? std::max<int64_t>(0, -k) : 0;
+  int64_t last = lower ? rows : std::min(rows, k > columns ? 0 : columns - k);
+  if (columns == 0) last = first;
   std::vector<int64_t> r, c;
-  for (int64_t i = 0; i < rows; ++i) {
+  for (int64_t i = first; i < last; ++i) {
     int64_t cut = std::clamp<int64_t>(lower ? i + k + 1 : i + k, 0, columns);
     for (int64_t j = lower ? 0 : cut; j < (lower ? cut : columns); ++j)
       r.push_back(i), c.push_back(j);

@@ -190,8 +190,10 @@ void expand_tensor_split(Expansion& e) {
   const Ints& given = e.attrs.ints("indices_or_sections");
   Ints sizes;
   if (!e.attrs.boolean("at_indices")) {
-    if (given.size() != 1 || given[0] < 1)
-      value_error("tensor_split: the number of parts must be 1 or more");
+    constexpr int64_t kMaxParts = 1 << 16;
+    if (given.size() != 1 || given[0] < 1 || given[0] > kMaxParts)
+      value_error("tensor_split: the number of parts must be 1 to {}, got {}", kMaxParts,
+                  e.attrs["indices_or_sections"].str());
     for (int64_t j = 0; j < given[0]; ++j)
       sizes.push_back(n / given[0] + (j < n % given[0] ? 1 : 0));
     return results_of(e, sizes, axis);
