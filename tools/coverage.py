@@ -77,7 +77,8 @@ def text():
         works = len(names) - len(refused) - len(missing)
         rows.append(f"| `{module}` | {len(names)} | {works} | {len(refused)} | {len(missing)} |")
         for n in refused:
-            refusals[look_up(module, n).reason].append(f"{module.removeprefix('mycel.')}.{n}")
+            home = module.removeprefix("mycel.").removesuffix(" methods")
+            refusals[look_up(module, n).reason].append(f"{home}.{n}")
         if missing:
             absent[module] = missing
     out = [

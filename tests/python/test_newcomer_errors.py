@@ -178,7 +178,7 @@ MISTAKES = [
     (
         'nn.Dense(3, 4, weight_init="He")',
         ValueError,
-        "there is no initializer 'He'",
+        "Dense: 'weight_init': there is no initializer 'He'",
     ),
     (
         "nn.Dens(3, 4)",

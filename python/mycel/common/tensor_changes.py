@@ -2,6 +2,7 @@
 are functions of ops with the tensor in front."""
 
 from mycel._mycel import entry
+from mycel._refused import Refused
 
 METHODS = {}
 
@@ -88,20 +89,9 @@ def random_categorical(self, num_sample, seed=0, dtype=None):
     )
 
 
-def _refuse(name):
-    def method(self, *args, **kwargs):
-        raise NotImplementedError(
-            f"Tensor.{name}: tensors lie in memory; there are no tables on disk behind them"
-        )
-
-    method.__name__ = name
-    method.__doc__ = "Refused: it reads tables that lie on disk."
-    _method(method)
-
-
 for _name in (
     "asnumpy_of_slice_persistent_data",
     "slice_num_of_persistent_data",
     "slice_shape_of_persistent_data",
 ):
-    _refuse(_name)
+    METHODS[_name] = Refused(f"Tensor.{_name}", "there are no tables on disk behind tensors")

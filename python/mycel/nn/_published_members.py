@@ -2,6 +2,7 @@
 read, and what belongs to several devices, which is refused by name."""
 
 from mycel._mycel import entry
+from mycel._refused import Refused
 
 _SERVERS = "there are no parameter or federated servers here"
 _ONE_DEVICE = "the network runs on one device"
@@ -144,17 +145,5 @@ class PublishedMembers:
         return self
 
 
-def refusing(owner, name, reason):
-    """A method that raises NotImplementedError with the reason."""
-
-    def method(self, *args, **kwargs):
-        raise NotImplementedError(f"{owner}.{name}: {reason}")
-
-    method.__name__ = name
-    method.__qualname__ = f"{owner}.{name}"
-    method.__doc__ = f"Refused: {reason}."
-    return entry(method)
-
-
 for _name, _reason in _REFUSED.items():
-    setattr(PublishedMembers, _name, refusing("Cell", _name, _reason))
+    setattr(PublishedMembers, _name, Refused(f"Cell.{_name}", _reason))

@@ -7,8 +7,8 @@ import threading
 
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
+from mycel._refused import Refused
 from mycel.dataset.datasets import Dataset
-from mycel.nn._published_members import refusing
 from mycel.nn.cell import Cell
 from mycel.nn.metrics import Loss, get_metrics
 from mycel.nn.wrap import WithEvalCell, WithLossCell
@@ -397,7 +397,7 @@ def _sink(owner, wanted, size):
 
 for _name in ("infer_predict_layout", "infer_train_layout"):
     _reason = "layouts over devices are made by the parallel planner; there is one device"
-    setattr(Model, _name, refusing("Model", _name, _reason))
+    setattr(Model, _name, Refused(f"Model.{_name}", _reason))
 
 
 __all__ = ["Model"]
