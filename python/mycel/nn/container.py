@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from mycel._mycel import entry
+from mycel._mycel import Tensor, entry
 from mycel.nn import _compile
 from mycel.nn.cell import Cell
 
@@ -14,6 +14,8 @@ class _Sequence(Cell):
         return list(self._cells.values())
 
     def _place(self, index):
+        if isinstance(index, Tensor) and index.ndim == 0 and not index.is_floating_point():
+            index = int(index)  # compiled code chooses by one, too
         if isinstance(index, bool) or not isinstance(index, int):
             raise TypeError(f"{self.cls_name}: an index must be an int or a slice, got {index!r}")
         if not -len(self) <= index < len(self):

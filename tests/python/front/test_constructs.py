@@ -268,6 +268,21 @@ def test_errors_of_plain_python_show_the_line():
     assert 'table["b"]' in str(e.traceback[-1].statement)
 
 
+def test_cells_chosen_by_a_tensor_in_both_modes():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.choices = nn.CellList([nn.ReLU(), nn.Tanh()])
+
+        def construct(self, i, x):
+            return self.choices[i](x)
+
+    net, x = Net(), Tensor(np.array([-1.0, 2.0], np.float32))
+    for run in (net.construct, ms.jit(net)):
+        same(plain(run(Tensor(0), x)), np.array([0.0, 2.0]))
+        same(plain(run(Tensor(1), x)), np.tanh(np.array([-1.0, 2.0], np.float32)))
+
+
 class Counting(nn.Cell):
     def __init__(self, start):
         super().__init__()
