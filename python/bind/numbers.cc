@@ -2,6 +2,7 @@
 // looked up once.
 #include <array>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "bind/convert.h"
@@ -73,9 +74,9 @@ const ir::Op& op_of(Slot s) {
 // Those of a tensor with values; how much work an op on one without is cannot be told, nor matters.
 int64_t elements_of(const Tensor& t) { return t.concrete() ? t.size() : 0; }
 
-PyObject* run(const ir::Op& op, const Tensor& a, const Tensor& b) {
-  const Tensor in[2] = {a, b};
-  int64_t elements = std::max(elements_of(a), elements_of(b));
+PyObject* run(const ir::Op& op, Tensor a, Tensor b) {
+  const Tensor in[2] = {std::move(a), std::move(b)};
+  int64_t elements = std::max(elements_of(in[0]), elements_of(in[1]));
   return wrap(
       unlocked(elements, [&] { return runtime::call1(op, std::span<const Tensor>(in, 2)); }));
 }
@@ -99,7 +100,7 @@ PyObject* binary(Slot s, PyObject* a, PyObject* b) {
     const Tensor t = operand_of(left ? a : b);
     const ir::Op& op = op_of(s);
     Tensor o = to_operand(other, t.dtype(), op.name.c_str());
-    return left ? run(op, t, o) : run(op, o, t);
+    return left ? run(op, t, std::move(o)) : run(op, std::move(o), t);
   });
 }
 

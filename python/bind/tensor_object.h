@@ -46,7 +46,7 @@ extern thread_local const DType* g_compute_type;
 // The value of a Tensor object as an op takes it.
 inline Tensor operand_of(PyObject* o) {
   const Tensor& t = value_of(o);
-  if (!g_compute_type || !as_object(o)->param || !is_float(t.dtype())) return t;
+  if (!as_object(o)->param || !g_compute_type || !is_float(t.dtype())) return t;
   return cast_parameter(t, *g_compute_type);
 }
 

@@ -31,6 +31,10 @@ void UserError::prefix(const std::string& text) {
   render();
 }
 
+void UserError::name(const std::string& owner) {
+  if (message_.find(owner) == std::string::npos) prefix(owner + ": ");
+}
+
 void UserError::set_where(std::string where) {
   if (!where_.empty()) return;
   where_ = std::move(where);

@@ -38,6 +38,8 @@ class UserError : public std::exception {
   // Adds context while the error travels outwards. `where` is "file:line in function" plus, on
   // further lines, the source text and caret; the first (innermost) one given is kept.
   void prefix(const std::string& text);
+  // Opens the message with "owner: ", unless it names the owner already.
+  void name(const std::string& owner);
   void set_where(std::string where);
   void set_hint(std::string hint);
 

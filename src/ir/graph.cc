@@ -139,13 +139,26 @@ std::vector<Value> inline_graph(const Graph& g, Graph& into, std::span<const Val
   return results;
 }
 
+namespace {
+
+Value emitted(const OpDef& def, ValueList inputs, Attrs attrs) {
+  Graph* g = nullptr;
+  for (const Value& v : inputs) {
+    if (v) g = &v.graph();
+  }
+  MYCEL_CHECK(g, "op {} needs an operand to know its graph; use graph.add", def.name);
+  return g->add(op_of(def), std::move(inputs), std::move(attrs))->out();
+}
+
+}  // namespace
+
 std::vector<Value> expand(Graph& g, const Op& op, std::vector<Value> inputs, const Attrs& attrs) {
   Expansion e(g, op, std::move(inputs), attrs);
   try {
     op.def.expand(e);
   } catch (UserError& error) {
     // The user called this op, not the ones it is made of.
-    if (error.message().find(op.name) == std::string::npos) error.prefix(op.name + ": ");
+    error.name(op.name);
     throw;
   }
   MYCEL_CHECK(e.results.size() == op.outputs.size() || op.outputs[0][0] == '*',
@@ -155,12 +168,10 @@ std::vector<Value> expand(Graph& g, const Op& op, std::vector<Value> inputs, con
 }
 
 Value OpDef::operator()(std::initializer_list<Value> inputs, Attrs attrs) const {
-  Graph* g = nullptr;
-  for (const Value& v : inputs) {
-    if (v) g = &v.graph();
-  }
-  MYCEL_CHECK(g, "op {} needs an operand to know its graph; use graph.add", name);
-  return g->add(op_of(*this), std::vector<Value>(inputs), std::move(attrs))->out();
+  return emitted(*this, ValueList(inputs), std::move(attrs));
+}
+Value OpDef::operator()(const std::vector<Value>& inputs, Attrs attrs) const {
+  return emitted(*this, inputs, std::move(attrs));
 }
 
 void Adjoint::Sum::operator-=(Value v) {

@@ -31,6 +31,7 @@
 #include <initializer_list>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "ir/attrs.h"
 #include "loops/val.h"
@@ -162,6 +163,7 @@ struct OpDef {
   // Emits this op into the graph that its inputs belong to; attributes in record order, trailing
   // ones may be left to their defaults. Multi-result ops: `.all`.
   Value operator()(std::initializer_list<Value> inputs, Attrs attrs = {}) const;
+  Value operator()(const std::vector<Value>& inputs, Attrs attrs = {}) const;
 };
 
 // -- the compile-time check

@@ -106,7 +106,7 @@ Types named(const Op& op, Rule rule) {
     }
     return out;
   } catch (UserError& e) {
-    if (e.message().find(op.name) == std::string::npos) e.prefix(op.name + ": ");
+    e.name(op.name);
     throw;
   }
 }

@@ -219,7 +219,7 @@ Tensors run_expansion(const ir::Op& op, const ir::Graph& g, std::span<const Tens
   try {
     return run_graph(g, args);
   } catch (UserError& e) {
-    if (e.message().find(op.name) == std::string::npos) e.prefix(op.name + ": ");
+    e.name(op.name);
     throw;
   }
 }
@@ -229,7 +229,7 @@ Tensors run_host(const Entry& e, std::span<const Tensor> in) {
   try {
     return e.host->host({*e.op, types, e.out, e.full}, in);
   } catch (UserError& error) {
-    if (error.message().find(e.op->name) == std::string::npos) error.prefix(e.op->name + ": ");
+    error.name(e.op->name);
     throw;
   }
 }

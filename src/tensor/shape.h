@@ -13,6 +13,10 @@ namespace mycel {
 
 constexpr int kMaxRank = 8;
 constexpr int64_t kUnknownDim = -1;
+// Whether two dims cannot be the same: both known, and not equal.
+constexpr bool dims_differ(int64_t a, int64_t b) {
+  return a != b && a != kUnknownDim && b != kUnknownDim;
+}
 
 class Shape {
  public:

@@ -2,15 +2,11 @@
 tensor. As tuples they go through compiled functions, branches, loops and transforms like any
 other."""
 
-from mycel import _mycel
 from mycel._mycel import Tensor, entry
+from mycel._mycel import op as _op
 from mycel.common import dtype as mstype
 
 _INDICES = (mstype.int16, mstype.int32, mstype.int64)
-
-
-def _op(name):
-    return _mycel.op(name)
 
 
 def _fail(cls, text, kind=ValueError):

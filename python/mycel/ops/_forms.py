@@ -3,18 +3,19 @@ tensor, order statistics and columns of patches as primitive classes."""
 
 import inspect
 
-from mycel import _mycel
 from mycel._mycel import Tensor, entry
+from mycel._mycel import op as _op
 from mycel.common import dtype as mstype
 from mycel.ops.primitive import Primitive
 
 
-def _op(name):
-    return _mycel.op(name)
-
-
 def _tensor(value):
     return value if isinstance(value, Tensor) else Tensor(value)
+
+
+def _ints(values):
+    """Numbers that may come as a tensor, as a tuple."""
+    return tuple(values.tolist() if isinstance(values, Tensor) else values)
 
 
 # -- cuts

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from mycel import _mycel, ops
 from mycel._mycel import Tensor
 from mycel.common import dtype as mstype
+from mycel.ops._forms import _ints
 from mycel.ops._transforms import vjp
 from mycel.ops.primitive import Primitive
 
@@ -24,10 +25,6 @@ class Rule(NamedTuple):
     attributes: dict = {}
     start: Callable = None  # (o, a) -> the operands `wrt` where the call does not give them
     seed: str = "dy"
-
-
-def _ints(value):
-    return tuple(value.tolist() if isinstance(value, Tensor) else value)
 
 
 def _zeros(shape, like):

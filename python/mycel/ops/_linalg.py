@@ -1,15 +1,11 @@
 """Published forms of linear algebra whose arguments or results differ from the record's: results
 that are asked for, tolerances, orders of norms, bands of diagonals."""
 
-from mycel import _mycel
 from mycel._mycel import Tensor, entry
+from mycel._mycel import op as _op
 from mycel.common import dtype as mstype
 from mycel.ops._forms import _primitive, _tensor
 from mycel.ops.primitive import Primitive
-
-
-def _op(name):
-    return _mycel.op(name)
 
 
 def _flag(fn, name, value):

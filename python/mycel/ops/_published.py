@@ -4,18 +4,11 @@ checks."""
 
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
+from mycel._mycel import op as _op
 from mycel.common import dtype as mstype
 from mycel.common.parameter import Parameter
+from mycel.ops._forms import _tensor
 from mycel.ops.primitive import Form, Primitive, make_class
-
-
-def _op(name):
-    return _mycel.op(name)
-
-
-def _tensor(value):
-    return value if isinstance(value, Tensor) else Tensor(value)
-
 
 # -- shapes, types and Python values
 # ----------------------------------------------------------------
@@ -143,9 +136,9 @@ ScalarCast = _class_of("ScalarCast", scalar_cast)
 # ----------------------------------------------------------------
 
 
-def _place(variable, op):
+def _place(variable, op, what="the variable"):
     if not isinstance(variable, Parameter):
-        raise TypeError(f"{op}: the variable must be a Parameter, got {type(variable).__name__}")
+        raise TypeError(f"{op}: {what} must be a Parameter, got {type(variable).__name__}")
     return variable
 
 

@@ -5,7 +5,8 @@ from mycel import _mycel
 from mycel._mycel import Tensor, entry
 from mycel.common import dtype as mstype
 from mycel.common.parameter import Parameter
-from mycel.ops._forms import _op, _primitive, _tensor
+from mycel.ops._forms import _ints, _op, _primitive, _tensor
+from mycel.ops._published import _place
 from mycel.ops.primitive import Primitive
 
 # -- blocks and paddings
@@ -14,10 +15,6 @@ from mycel.ops.primitive import Primitive
 def _pairs(values):
     return tuple(n for pair in (values.tolist() if isinstance(values, Tensor) else values)
                  for n in pair)  # fmt: skip
-
-
-def _whole(values):
-    return tuple(values.tolist()) if isinstance(values, Tensor) else tuple(values)
 
 
 def _two(op, size, x):
@@ -48,7 +45,7 @@ SpaceToBatch = _primitive(
 )
 BatchToSpaceNDV2 = _primitive(
     "BatchToSpaceNDV2",
-    lambda x, block_shape, crops: _op("batch_to_space_nd")(x, _whole(block_shape), _pairs(crops)),
+    lambda x, block_shape, crops: _op("batch_to_space_nd")(x, _ints(block_shape), _pairs(crops)),
     "batch_to_space_nd called with (x, block_shape, crops).",
 )
 MirrorPad = _primitive(
@@ -62,7 +59,7 @@ MirrorPad = _primitive(
 def _pad_v3(x, paddings, constant_value=None, *, mode, paddings_contiguous):
     """Pairs for the last dims, from the last backwards; not contiguous: all befores, then all
     afters."""
-    sides = _whole(paddings)
+    sides = _ints(paddings)
     if len(sides) % 2:
         raise ValueError(f"PadV3: 'paddings' must hold pairs, got {len(sides)} numbers")
     if not paddings_contiguous:
@@ -98,7 +95,7 @@ def col2im(input_x, output_size, kernel_size, dilation, padding_value, stride):
 
 @entry
 def _inverted(input_x):
-    order = _whole(input_x)
+    order = _ints(input_x)
     if sorted(order) != list(range(len(order))):
         raise ValueError(f"InvertPermutation: {order} is no permutation of 0 to {len(order) - 1}")
     out = [0] * len(order)
@@ -130,7 +127,7 @@ class IdentityN(Primitive):
 
 Expand = _primitive(
     "Expand",
-    lambda x, shape: _op("broadcast_to")(x, _whole(shape)),
+    lambda x, shape: _op("broadcast_to")(x, _ints(shape)),
     "x broadcast to a shape; -1 keeps a size.",
 )
 
@@ -144,7 +141,7 @@ def shape_(x):
 @entry
 def reshape_(x, shape):
     """x with its elements, in order, under another shape."""
-    return _op("reshape")(x, _whole(shape))
+    return _op("reshape")(x, _ints(shape))
 
 
 @entry
@@ -176,17 +173,11 @@ def mixed_precision_cast(dst_dtype, x):
 # -- elements at places
 
 
-def _place(op, variable):
-    if not isinstance(variable, Parameter):
-        raise TypeError(f"{op}: 'var' must be a Parameter, got {type(variable).__name__}")
-    return variable
-
-
 @entry
 def inplace_index_add(var, indices, updates, axis):
     """Adds the slices of updates to those of the Parameter var that indices name along axis; gives
     the Parameter."""
-    place = _place("inplace_index_add", var)
+    place = _place(var, "inplace_index_add", "'var'")
     place._assign(_op("index_add")(place._plain(), indices, updates, axis))
     return place
 

@@ -1,8 +1,8 @@
 """Functions of sparse tensors. Those that change values only come from one list of ops; the others
 are the tensors' methods under their published names."""
 
-from mycel import _mycel
 from mycel._mycel import Tensor, entry
+from mycel._mycel import op as _op
 from mycel.common import dtype as mstype
 from mycel.common.sparse_tensor import (
     COOTensor,
@@ -14,7 +14,7 @@ from mycel.common.sparse_tensor import (
     _need,
     _wide,
 )
-from mycel.ops._forms import _primitive
+from mycel.ops._forms import _ints, _primitive
 
 _ELEMENTWISE = (
     "abs acos acosh asin asinh atan atanh ceil cos cosh exp expm1 floor inv isfinite isinf isnan "
@@ -22,10 +22,6 @@ _ELEMENTWISE = (
 ).split()
 _RECORDS = {"inv": "reciprocal"}  # published name -> op, where they differ
 __all__ = ["RowTensorInner"]
-
-
-def _op(name):
-    return _mycel.op(name)
 
 
 def _public(fn):
@@ -263,18 +259,14 @@ def row_tensor_add(x, y):
 # -- primitive classes whose shapes come between operands
 
 
-def _sizes(shape):
-    return tuple(shape.tolist()) if isinstance(shape, Tensor) else tuple(shape)
-
-
 def _dense_matmul(indices, values, sparse_shape, dense, *, adjoint_st, adjoint_dt):
     return _op("sparse_tensor_dense_matmul")(
-        indices, values, dense, _sizes(sparse_shape), adjoint_st, adjoint_dt
+        indices, values, dense, _ints(sparse_shape), adjoint_st, adjoint_dt
     )
 
 
 def _dense_add(x1_indices, x1_values, x1_shape, x2):
-    return _op("sparse_tensor_dense_add")(x1_indices, x1_values, x2, _sizes(x1_shape))
+    return _op("sparse_tensor_dense_add")(x1_indices, x1_values, x2, _ints(x1_shape))
 
 
 SparseTensorDenseMatmul = _primitive(

@@ -21,8 +21,7 @@ namespace types = ir::types;
 bool compatible(const Type& a, const Type& b) {
   if (a.dtype != b.dtype || a.kind != b.kind || a.shape.rank() != b.shape.rank()) return false;
   for (int d = 0; d < a.shape.rank(); ++d) {
-    if (a.shape[d] != b.shape[d] && a.shape[d] != kUnknownDim && b.shape[d] != kUnknownDim)
-      return false;
+    if (dims_differ(a.shape[d], b.shape[d])) return false;
   }
   return true;
 }

@@ -21,8 +21,6 @@ using ir::Value;
 
 namespace {
 
-bool differ(int64_t a, int64_t b) { return a != b && a != kUnknownDim && b != kUnknownDim; }
-
 bool channel_last(const Expansion& e) { return e.attrs.string("data_format").back() == 'C'; }
 const char* layout_of(const Expansion& e) {
   return channel_last(e) ? "channel_last" : "channel_first";
@@ -42,7 +40,7 @@ Value checked_weight(const Expansion& e, Value w, int rank) {
   }
   const Attr::Ints& kernel = e.attrs.ints("kernel_size");
   for (int d = 0; d < rank; ++d) {
-    if (differ(w.shape()[d + 2], kernel[d])) {
+    if (dims_differ(w.shape()[d + 2], kernel[d])) {
       value_error("{}: the weight {} has another size than kernel_size {}", e.op.name,
                   w.type().str(), e.attrs["kernel_size"].str());
     }
@@ -60,7 +58,7 @@ void check_mode(const Expansion& e) {
 void expand_conv_class(Expansion& e, const OpDef& conv, int rank) {
   check_mode(e);
   Value w = checked_weight(e, e.x(1), rank);
-  if (differ(w.shape()[0], e.attrs.integer("out_channel"))) {
+  if (dims_differ(w.shape()[0], e.attrs.integer("out_channel"))) {
     value_error("{}: the weight gives {} channels, out_channel is {}", e.op.name, w.shape()[0],
                 e.attrs.integer("out_channel"));
   }
@@ -96,7 +94,7 @@ void expand_backprop_input(Expansion& e) {
     Border b = border_of(s, d, 2, in, k);
     int64_t room = in + b.before + b.after - s.dilation[d] * (k - 1) - 1;
     int64_t out = dout.shape()[spatial_axis(d, s.channel_last)];
-    if (room < 0 || differ(out, room / s.stride[d] + 1)) {
+    if (room < 0 || dims_differ(out, room / s.stride[d] + 1)) {
       value_error("{}: an input of size {} does not give {} positions", e.op.name,
                   e.attrs["input_size"].str(), out);
     }

@@ -19,8 +19,6 @@ using ir::Value;
 
 namespace {
 
-bool differ(int64_t a, int64_t b) { return a != b && a != kUnknownDim && b != kUnknownDim; }
-
 void check_rank(const TypeRuleCtx& c, int operand, int rank, const char* what) {
   if (c.shape(operand).rank() == rank) return;
   c.fail("{} has {} dims {}; expected {}", what, c.shape(operand).rank(), c.shape(operand).str(),
@@ -125,7 +123,7 @@ void conv_type(TypeRuleCtx& c, int rank) {
   check_steps(c, s, rank);
   const Shape &x = c.shape(0), &w = c.shape(1);
   check_channels(c, s, x[channel_axis(rank, s.channel_last)], w);
-  if (c.has(2) && (c.shape(2).rank() != 1 || differ(c.shape(2)[0], w[0]))) {
+  if (c.has(2) && (c.shape(2).rank() != 1 || dims_differ(c.shape(2)[0], w[0]))) {
     c.fail("the bias must have shape [{}]", w[0]);
   }
   std::vector<int64_t> out;
@@ -169,7 +167,7 @@ void conv_dx_type(TypeRuleCtx& c) {
   if (rank < 1 || rank > 3) c.fail("dy must have 3 to 5 dims");
   check_rank(c, 1, rank + 2, "the weight [out, in / groups, kernel…]");
   check_steps(c, s, rank);
-  if (differ(dy[channel_axis(rank, s.channel_last)], w[0])) {
+  if (dims_differ(dy[channel_axis(rank, s.channel_last)], w[0])) {
     c.fail("dy has {} channels, the weight gives {}", dy[channel_axis(rank, s.channel_last)], w[0]);
   }
   if (c.has(2)) return c.result(c.dtype(0), c.shape(2));
@@ -227,7 +225,7 @@ void conv_dw_type(TypeRuleCtx& c) {
   for (int64_t k : kernel.ints()) w.push_back(k);
   for (int d = 0; d < rank; ++d) {
     int64_t out = conv_out(s, d, rank, x[spatial_axis(d, s.channel_last)], w[d + 2]);
-    if (differ(out, dy[spatial_axis(d, s.channel_last)])) {
+    if (dims_differ(out, dy[spatial_axis(d, s.channel_last)])) {
       c.fail("dy has {} positions where x gives {}", dy[spatial_axis(d, s.channel_last)], out);
     }
   }

@@ -67,10 +67,6 @@ const Attr::Floats& four(const Expansion& e, const char* name) {
   return v;
 }
 
-Value joined(Expansion& e, const std::vector<Value>& columns) {
-  return e.graph.add(ir::op_of(kConcat), columns, {Attr(1)})->out();
-}
-
 void expand_encode(Expansion& e) {
   need_rows(e, 0, 4), need_rows(e, 1, 4);
   Centred a = centred(e.x(0)), t = centred(e.x(1));
@@ -78,7 +74,7 @@ void expand_encode(Expansion& e) {
   std::vector<Value> out = {(t.x - a.x) / a.width, (t.y - a.y) / a.height,
                             kLog({t.width / a.width}), kLog({t.height / a.height})};
   for (int i = 0; i < 4; ++i) out[i] = (out[i] - mean[i]) / deviation[i];
-  e.result(joined(e, out));
+  e.result(kConcat(out, {1}));
 }
 
 void expand_decode(Expansion& e) {
@@ -98,8 +94,9 @@ void expand_decode(Expansion& e) {
   Value x = a.x + a.width * delta(0), y = a.y + a.height * delta(1);
   auto wide = [&](Value v) { return clipped(v, 0, static_cast<double>(most[1])); };
   auto high = [&](Value v) { return clipped(v, 0, static_cast<double>(most[0])); };
-  e.result(joined(e, {wide(x - half_width + 0.5), high(y - half_height + 0.5),
-                      wide(x + half_width - 0.5), high(y + half_height - 0.5)}));
+  e.result(kConcat({wide(x - half_width + 0.5), high(y - half_height + 0.5),
+                    wide(x + half_width - 0.5), high(y + half_height - 0.5)},
+                   {1}));
 }
 
 void expand_check_valid(Expansion& e) {
@@ -179,13 +176,13 @@ void expand_mask(Expansion& e) {
 }
 
 // Corners in any order: (least, least, greatest, greatest).
-Value upright(Expansion& e, Value b) {
+Value upright(Value b) {
   std::vector<Value> low, high;
   for (int64_t i : {0, 1}) {
     low.push_back(kMinimum({column(b, i), column(b, i + 2)}));
     high.push_back(kMaximum({column(b, i), column(b, i + 2)}));
   }
-  return joined(e, {low[0], low[1], high[0], high[1]});
+  return kConcat({low[0], low[1], high[0], high[1]}, {1});
 }
 
 void expand_suppression(Expansion& e) {
@@ -198,7 +195,7 @@ void expand_suppression(Expansion& e) {
                   e.x(i).type().str());
   }
   Value scores = e.x(1);
-  auto [boxes, order] = by_score(upright(e, e.x(0)), scores);
+  auto [boxes, order] = by_score(upright(e.x(0)), scores);
   Value keep = kKeepBoxes({boxes, cast_to(e.x(3), boxes.dtype())});
   keep = kLogicalAnd(
       {keep, kGreater({kGather({scores, order}, {0}), cast_to(e.x(4), scores.dtype())})});

@@ -27,9 +27,7 @@ Three channels(const Expansion& e) {
   return {sliced(x, last, 0, 1), sliced(x, last, 1, 1), sliced(x, last, 2, 1)};
 }
 
-Value joined(Expansion& e, const Three& t) {
-  return e.graph.add(ir::op_of(kConcat), {t.a, t.b, t.c}, {Attr(-1)})->out();
-}
+Value joined(const Three& t) { return kConcat({t.a, t.b, t.c}, {-1}); }
 
 Three to_hsv(const Three& rgb) {
   Value most = kMaximum({kMaximum({rgb.a, rgb.b}), rgb.c});
@@ -70,7 +68,7 @@ constexpr OpDef kRgbToHsv = check({
         "Hue, saturation and value of colours (red, green, blue) in the last dim; all in [0, 1].",
     .in = {"images: float[n, 3]"},
     .shard = "none",
-    .expand = [](Expansion& e) { e.result(joined(e, to_hsv(channels(e)))); },
+    .expand = [](Expansion& e) { e.result(joined(to_hsv(channels(e)))); },
     .cases = "images[4, 3] [2, 2, 3]; images in distinct(0.1, 0.9); bad images[4, 2]; skip dtypes: "
              "rounding moves hues near the ends",
     .primitive = "RGBToHSV()",
@@ -83,7 +81,7 @@ constexpr OpDef kHsvToRgb = check({
            "1].",
     .in = {"x: float[n, 3]"},
     .shard = "none",
-    .expand = [](Expansion& e) { e.result(joined(e, to_rgb(channels(e)))); },
+    .expand = [](Expansion& e) { e.result(joined(to_rgb(channels(e)))); },
     .cases = "x[4, 3] [2, 2, 3]; x in distinct(0.11, 0.93); bad x[4, 2]",
     .primitive = "HSVToRGB()",
     .internal = true,
@@ -98,7 +96,7 @@ constexpr OpDef kAdjustHue = check({
         [](Expansion& e) {
           Three hsv = to_hsv(channels(e));
           Value turned = hsv.a + factor(e);
-          e.result(joined(e, to_rgb({turned - kFloor({turned}), hsv.b, hsv.c})));
+          e.result(joined(to_rgb({turned - kFloor({turned}), hsv.b, hsv.c})));
         },
     .cases = "images[4, 3]; images in distinct(0.1, 0.9); delta in (0.2, 0.3); bad images[4, 2]; "
              "bad delta[2]; skip dtypes: rounding moves hues near the ends",
@@ -114,7 +112,7 @@ constexpr OpDef kAdjustSaturation = check({
     .expand =
         [](Expansion& e) {
           Three hsv = to_hsv(channels(e));
-          e.result(joined(e, to_rgb({hsv.a, unit(hsv.b * factor(e)), hsv.c})));
+          e.result(joined(to_rgb({hsv.a, unit(hsv.b * factor(e)), hsv.c})));
         },
     .cases = "images[4, 3]; images in distinct(0.1, 0.9); scale in (0.4, 0.6); bad images[4, 2]; "
              "bad scale[2]; skip dtypes: rounding moves hues near the ends",

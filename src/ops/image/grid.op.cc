@@ -48,7 +48,7 @@ void expand_grid_sample(Expansion& e) {
     value_error("{}: the map must have 4 or 5 dims, got {}", e.op.name, x.type().str());
   int64_t last = grid.rank() == x.rank() ? grid.shape()[-1] : 0;
   int64_t n = x.shape()[0], m = grid.rank() ? grid.shape()[0] : 0;
-  if ((last != dims && last != kUnknownDim) || (n != m && n != kUnknownDim && m != kUnknownDim)) {
+  if ((last != dims && last != kUnknownDim) || dims_differ(n, m)) {
     value_error(
         "{}: grid must hold {} coordinates for each point of each map, [n, ..., {}], got {} "
         "for {}",
@@ -106,7 +106,7 @@ void expand_affine_grid(Expansion& e) {
   }
   columns.push_back(kOnesLike({columns[0]}));
   for (Value& c : columns) c = kExpandDims({c}, {-1});
-  Value base = e.graph.add(ir::op_of(kConcat), columns, {Attr(-1)})->out();  // [points, dims + 1]
+  Value base = kConcat(columns, {-1});  // [points, dims + 1]
   Ints shape = {theta.shape()[0] == kUnknownDim ? -1 : size[0]};
   shape.insert(shape.end(), points.begin(), points.end());
   shape.push_back(dims);

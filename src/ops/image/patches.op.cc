@@ -28,12 +28,6 @@ struct Windows {
 
 constexpr double kMostPlaces = 1 << 28;  // in the table of what goes where
 
-int64_t product(const Ints& v) {
-  int64_t p = 1;
-  for (int64_t n : v) p *= n;
-  return p;
-}
-
 Windows windows_of(const Expansion& e, const Ints& size, const Ints& kernel, const Ints& stride,
                    const Ints& rate, bool same) {
   int dims = static_cast<int>(size.size());
@@ -57,7 +51,7 @@ Windows windows_of(const Expansion& e, const Ints& size, const Ints& kernel, con
     value_error("{}: windows of {} at {} places are more than {} elements", e.op.name,
                 Attr(kernel).str(), Attr(w.count).str(), kMostPlaces);
   }
-  w.patches = product(w.count), w.elements = product(kernel);
+  w.patches = Shape(w.count).size(), w.elements = Shape(kernel).size();
   for (int64_t k = 0; k < w.elements; ++k) {
     for (int64_t p = 0; p < w.patches; ++p) {
       int64_t place = 0, rest_k = k, rest_p = p, scale = 1;

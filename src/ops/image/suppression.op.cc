@@ -73,9 +73,8 @@ void combined_type(TypeRuleCtx& c) {
   const Shape &boxes = c.shape(0), &scores = c.shape(1);
   if (boxes.rank() != 4 || scores.rank() != 3 || (boxes[3] != 4 && boxes[3] != kUnknownDim))
     c.fail("boxes must be [batch, n, classes or 1, 4] and scores [batch, n, classes]");
-  auto differ = [](int64_t a, int64_t b) { return a != b && a != kUnknownDim && b != kUnknownDim; };
-  if (differ(boxes[0], scores[0]) || differ(boxes[1], scores[1]) ||
-      (boxes[2] != 1 && differ(boxes[2], scores[2])))
+  if (dims_differ(boxes[0], scores[0]) || dims_differ(boxes[1], scores[1]) ||
+      (boxes[2] != 1 && dims_differ(boxes[2], scores[2])))
     c.fail("boxes and scores must agree in batch, number and classes");
   int64_t each = c.attrs.integer("max_output_size_per_class"),
           total = c.attrs.integer("max_total_size");

@@ -48,8 +48,7 @@ constexpr ir::ExpandRule scatter_rows = [](Expansion& e) {
 
 void expand_in_top_k(Expansion& e) {
   const Shape &s = e.x(0).shape(), &t = e.x(1).shape();
-  if (s.rank() != 2 || t.rank() != 1 ||
-      (s[0] != t[0] && s[0] != kUnknownDim && t[0] != kUnknownDim)) {
+  if (s.rank() != 2 || t.rank() != 1 || dims_differ(s[0], t[0])) {
     value_error("intopk: x1 must be [n, classes] and x2 [n], got {} and {}", e.x(0).type().str(),
                 e.x(1).type().str());
   }

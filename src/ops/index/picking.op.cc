@@ -121,7 +121,7 @@ void ngram_type(TypeRuleCtx& c) {
   if (state.rank() != 3 || scores.rank() != 3)
     c.fail("needs sequences [batch, beam, length] and scores [batch, beam, words]");
   for (int d = 0; d < 2; ++d) {
-    if (state[d] != scores[d] && state[d] != kUnknownDim && scores[d] != kUnknownDim)
+    if (dims_differ(state[d], scores[d]))
       c.fail("sequences and scores must have one batch and beam");
   }
   if (state[2] != kUnknownDim && n > state[2])

@@ -38,8 +38,7 @@ void edit_distance_type(TypeRuleCtx& c) {
       if (rank != kUnknownDim && r != rank) c.fail("both sequences must have one rank");
       rank = r;
     }
-    if (indices[0] != values[0] && indices[0] != kUnknownDim && values[0] != kUnknownDim)
-      c.fail("there must be an index for each value");
+    if (dims_differ(indices[0], values[0])) c.fail("there must be an index for each value");
   }
   if (rank == kUnknownDim || rank < 2)
     c.fail("the rank must be known while compiling and 2 or more");

@@ -33,9 +33,7 @@ Value behind_upper(Value b, Value u) {
   return adjoint_of(kTriangularSolve({u, adjoint_of(b)}, {false, false, false}));
 }
 
-Value stacked(Value above, Value below, int axis) {
-  return above.graph().add(op_of(kConcat), {above, below}, {Attr(axis)})->out();
-}
+Value stacked(Value above, Value below, int axis) { return kConcat({above, below}, {axis}); }
 
 // Of a[order] = l u with l = [l1; l2], u = [u1 u2], everything beyond the square l1, u1 being
 // solved for: da1 = l1^-H (tril(l1^H dl1, -1) + triu(du1 u1^H)) u1^-H.
@@ -82,7 +80,7 @@ void expand_lu_solve(Expansion& e) {
   need_matrix(e, 0);
   need_square(e, 1);
   Value lu = e.x(1), order = order_of(e, 2, known_size(lu, -1, "lu_solve"));
-  if (differ(e.x(0).shape()[-2], lu.shape()[-1]) || order.rank() + 1 != lu.rank())
+  if (dims_differ(e.x(0).shape()[-2], lu.shape()[-1]) || order.rank() + 1 != lu.rank())
     value_error("lu_solve: b {}, LU_data {} and LU_pivots {} do not belong together",
                 e.x(0).type().str(), lu.type().str(), e.x(2).type().str());
   Value y = kTriangularSolve({lu, ordered_rows(e.x(0), order)}, {true, true, false});
@@ -94,7 +92,7 @@ void expand_lu_unpack(Expansion& e) {
   Value lu = e.x(0);
   int64_t m = known_size(lu, -2, "lu_unpack"), n = known_size(lu, -1, "lu_unpack");
   int64_t k = std::min(m, n);
-  if (e.x(1).rank() + 1 != lu.rank() || differ(e.x(1).shape()[-1], k))
+  if (e.x(1).rank() + 1 != lu.rank() || dims_differ(e.x(1).shape()[-1], k))
     value_error("lu_unpack: LU_pivots of {} must have one entry for each of {} steps, got {}",
                 lu.type().str(), k, e.x(1).type().str());
   // Row i of order's matrix has its one at order[i]; p undoes it.

@@ -19,7 +19,7 @@ bool supported(DType d) { return d == DType::kFloat32 || d == DType::kFloat64 ||
 
 std::string shape_error(const Shape& s, bool square) {
   if (s.rank() < 2) return fmt::format("has {} dims; expected [..., m, n]", s.rank());
-  if (square && differ(s[-2], s[-1]))
+  if (square && dims_differ(s[-2], s[-1]))
     return fmt::format("must hold square matrices, got {} by {}", s[-2], s[-1]);
   return "";
 }
@@ -49,8 +49,6 @@ void need_square(TypeRuleCtx& c, int i) { need(c, i, true); }
 void need_matrix(const Expansion& e, int i) { need(e, i, false); }
 void need_square(const Expansion& e, int i) { need(e, i, true); }
 
-bool differ(int64_t a, int64_t b) { return a != b && a != kUnknownDim && b != kUnknownDim; }
-
 int64_t shorter(int64_t m, int64_t n) {
   return m == kUnknownDim || n == kUnknownDim ? kUnknownDim : std::min(m, n);
 }
@@ -66,7 +64,7 @@ void solution_type(TypeRuleCtx& c) {
   need_matrix(c, 1);
   const Shape &a = c.shape(0), &b = c.shape(1);
   if (c.dtype(0) != c.dtype(1)) c.fail_type("both operands must have one dtype");
-  if (differ(a[-1], b[-2]))
+  if (dims_differ(a[-1], b[-2]))
     c.fail("a matrix of {} rows cannot be solved for {} rows", a[-1], b[-2]);
   Shape y;
   if (!mycel::broadcast(behind_batch(a, 2, {}), behind_batch(b, 2, {}), &y))

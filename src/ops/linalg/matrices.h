@@ -20,7 +20,6 @@ void need_square(const ir::Expansion& e, int i = 0);
 Shape behind_batch(const Shape& s, int drop, std::initializer_list<int64_t> dims);
 // min(m, n), unknown when one of them is.
 int64_t shorter(int64_t m, int64_t n);
-bool differ(int64_t a, int64_t b);
 // [..., n, n] and [..., n, k] give [..., n, k]; batch dims broadcast, dtypes are equal.
 void solution_type(ir::TypeRuleCtx& c);
 

@@ -20,9 +20,7 @@ void function_grad(Adjoint& a) {
   Value h = adjoint_of(a.x(0)), d = a.dy();
   int64_t n = known_size(h, -1, a.node().op->name.c_str());
   int rank = h.rank();
-  auto joined = [&](Value p, Value q, int axis) {
-    return a.graph().add(op_of(kConcat), {p, q}, {Attr(axis)})->out();
-  };
+  auto joined = [&](Value p, Value q, int axis) { return kConcat({p, q}, {axis}); };
   Value block = joined(joined(h, d, rank - 1), joined(kZerosLike({h}), h, rank - 1), rank - 2);
   Value y = a.graph().add(*a.node().op, {block})->out();
   a.dx(0) += columns_of(rows_of(y, 0, n), n, n);

@@ -44,7 +44,7 @@ void qr_grad(Adjoint& a) {
   Value strict = upper_part(k, 1);
   Value inner = dq - mm(q, strict + adjoint_of(strict) + real_diagonal(k));
   Value da = adjoint_of(kTriangularSolve({r, adjoint_of(inner)}, {false, false, false}));
-  if (beyond) da = a.graph().add(op_of(kConcat), {da, beyond}, {Attr(da.rank() - 1)})->out();
+  if (beyond) da = kConcat({da, beyond}, {da.rank() - 1});
   a.dx(0) += da;
 }
 

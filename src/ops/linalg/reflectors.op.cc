@@ -62,7 +62,7 @@ void expand_ormqr(Expansion& e) {
   Value c = e.x(2);
   bool left = e.attrs.boolean("left"), adjoint = e.attrs.boolean("transpose");
   int64_t m = known_size(e.x(0), -2, "ormqr");
-  if (c.rank() != e.x(0).rank() || differ(c.shape()[left ? -2 : -1], m))
+  if (c.rank() != e.x(0).rank() || dims_differ(c.shape()[left ? -2 : -1], m))
     value_error("ormqr: q is {} by {}; 'other' must have {} {}, got {}", m, m, m,
                 left ? "rows" : "columns", c.type().str());
   Reflectors q(e, m);

@@ -33,7 +33,7 @@ void expand_lstsq(Expansion& e) {
   need_matrix(e, 0);
   Value a = e.x(0), b = e.x(1);
   if (b.rank() + 1 == a.rank()) b = kExpandDims({b}, {-1});
-  if (b.rank() != a.rank() || differ(a.shape()[-2], b.shape()[-2]))
+  if (b.rank() != a.rank() || dims_differ(a.shape()[-2], b.shape()[-2]))
     value_error("lstsq: a of {} rows and the right sides do not belong together: {} and {}",
                 a.shape()[-2], a.type().str(), e.x(1).type().str());
   e.result(least_squares(a, b));
@@ -43,7 +43,7 @@ void expand_normal_equations(Expansion& e) {
   need_matrix(e, 0);
   need_matrix(e, 1);
   Value a = e.x(0), b = e.x(1);
-  if (differ(a.shape()[-2], b.shape()[-2]))
+  if (dims_differ(a.shape()[-2], b.shape()[-2]))
     value_error("matrix_solve_ls: matrix and rhs must have one number of rows, got {} and {}",
                 a.type().str(), b.type().str());
   if (e.has(2) && e.x(2).rank() != 0)

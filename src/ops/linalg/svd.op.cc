@@ -36,7 +36,7 @@ Value outside(Value q, Value d) { return d - mm(q, mm(adjoint_of(q), d)); }
 void svd_grad(Adjoint& a) {
   Value s = a.y(0), u = a.y(1), v = a.y(2), vh = adjoint_of(v);
   const Shape& x = a.x_type(0).shape;
-  if (a.attrs().boolean("full_matrices") && differ(x[-2], x[-1]))
+  if (a.attrs().boolean("full_matrices") && dims_differ(x[-2], x[-1]))
     value_error(
         "svd: singular vectors beyond min(m, n) are not unique and have no gradient; use "
         "full_matrices=False, got {}",

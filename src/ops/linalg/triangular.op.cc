@@ -30,7 +30,7 @@ void expand_tridiagonal(Expansion& e) {
   Value x = e.x(3);
   int64_t n = known_size(x, -2, "tridiagonal_matmul");
   for (int i = 0; i < 3; ++i) {
-    if (differ(e.x(i).shape()[-2], 1) || differ(e.x(i).shape()[-1], n))
+    if (dims_differ(e.x(i).shape()[-2], 1) || dims_differ(e.x(i).shape()[-1], n))
       value_error("tridiagonal_matmul: '{}' must be [..., 1, {}], got {}", e.op.inputs[i].name, n,
                   e.x(i).type().str());
   }

@@ -20,8 +20,6 @@ using loops::Val;
 
 namespace {
 
-bool differ(int64_t a, int64_t b) { return a != b && a != kUnknownDim && b != kUnknownDim; }
-
 // x repeats along all the dims on one side of the class axis or along none.
 void check_side(const TypeRuleCtx& c, const Shape& x, const Shape& labels, int from, int to) {
   int axis = c.axis(c.attrs.integer("axis"));
@@ -40,7 +38,7 @@ void pick_type(TypeRuleCtx& c) {
   if (labels.rank() != x.rank() - 1) c.fail("the labels must have {} dims", x.rank() - 1);
   for (int d = 0; d < labels.rank(); ++d) {
     int64_t n = x[d < axis ? d : d + 1];
-    if (n != 1 && differ(n, labels[d])) c.fail("dim {} of the labels must be {}", d, n);
+    if (n != 1 && dims_differ(n, labels[d])) c.fail("dim {} of the labels must be {}", d, n);
   }
   check_side(c, x, labels, 0, axis);
   check_side(c, x, labels, axis, labels.rank());

@@ -29,8 +29,6 @@ using loops::Var;
 namespace {
 
 DType compute_dtype(DType t) { return is_float(t) && size_of(t) == 2 ? DType::kFloat32 : t; }
-bool differ(int64_t a, int64_t b) { return a != b && a != kUnknownDim && b != kUnknownDim; }
-
 Shape without_last(Shape s) {
   s.erase(s.rank() - 1);
   return s;
@@ -60,7 +58,7 @@ void check_labels(const TypeRuleCtx& c) {
   if (c.shape(0).rank() == 0) c.fail("'logits' needs at least 1 dim");
   Shape want = without_last(c.shape(0));
   bool same = c.shape(1).rank() == want.rank();
-  for (int d = 0; same && d < want.rank(); ++d) same = !differ(want[d], c.shape(1)[d]);
+  for (int d = 0; same && d < want.rank(); ++d) same = !dims_differ(want[d], c.shape(1)[d]);
   if (!same) c.fail("the labels must have shape {}", want.str());
 }
 
@@ -136,7 +134,7 @@ void dense_type(TypeRuleCtx& c) {
   const Shape &x = c.shape(0), &labels = c.shape(1);
   if (x.rank() == 0) c.fail("'logits' needs at least 1 dim");
   bool same = x.rank() == labels.rank();
-  for (int d = 0; same && d < x.rank(); ++d) same = !differ(x[d], labels[d]);
+  for (int d = 0; same && d < x.rank(); ++d) same = !dims_differ(x[d], labels[d]);
   if (!same) c.fail("logits and labels must have one shape");
   c.result(c.dtype(0), without_last(x));
   c.result(c.dtype(0), x);
@@ -189,7 +187,7 @@ int64_t classes_of(const Expansion& e, const Value& logits) {
     value_error("{}: '{}' needs at least 1 dim", e.op.name, e.op.inputs[0].name);
   int64_t n = logits.shape()[class_axis(logits)];
   if (n == kUnknownDim) value_error("{}: the number of classes must be known", e.op.name);
-  if (e.has(2) && !(e.x(2).rank() == 1 && !differ(e.x(2).shape()[0], n))) {
+  if (e.has(2) && !(e.x(2).rank() == 1 && !dims_differ(e.x(2).shape()[0], n))) {
     value_error("{}: 'weight' must have shape [{}], got {}", e.op.name, n, e.x(2).type().str());
   }
   return n;

@@ -76,7 +76,7 @@ void take_diagonals(Term& t) {
     if (j == std::string::npos) continue;
     char label = t.labels[i];
     int64_t a = t.value.shape()[static_cast<int>(i)], b = t.value.shape()[static_cast<int>(j)];
-    if (a != b && a != kUnknownDim && b != kUnknownDim) {
+    if (dims_differ(a, b)) {
       value_error("einsum: label {} stands for dims of {} and {} of one operand", label, a, b);
     }
     t.value = kDiagonal({t.value}, {0, static_cast<int64_t>(i), static_cast<int64_t>(j)});
@@ -112,8 +112,7 @@ Term join(Term a, Term b, const std::string& needed) {
   for (char c : a.labels) {
     if (!has_label(b.labels, c)) continue;
     int64_t m = a.value.shape()[dim_of(a, c)], n = b.value.shape()[dim_of(b, c)];
-    if (m != n && m != kUnknownDim && n != kUnknownDim)
-      value_error("einsum: label {} stands for dims of {} and {}", c, m, n);
+    if (dims_differ(m, n)) value_error("einsum: label {} stands for dims of {} and {}", c, m, n);
   }
   return contract(std::move(a), std::move(b), needed);
 }

@@ -53,7 +53,7 @@ void check_pairs(const Expansion& e, const std::vector<int64_t>& axes_a,
   for (size_t i = 0; i < axes_a.size(); ++i) {
     int64_t a = e.x(0).shape()[static_cast<int>(axes_a[i])],
             b = e.x(1).shape()[static_cast<int>(axes_b[i])];
-    if (a != b && a != kUnknownDim && b != kUnknownDim) {
+    if (dims_differ(a, b)) {
       value_error("{}: axis {} of {} and axis {} of {} differ in size", e.op.name, axes_a[i],
                   e.x(0).type().str(), axes_b[i], e.x(1).type().str());
     }
@@ -105,7 +105,7 @@ void expand_bias_add(Expansion& e) {
     value_error("bias_add: 'input_x' must have at least 2 dims, got {}", x.type().str());
   int channel = e.attrs.string("data_format") == "NHWC" ? x.rank() - 1 : 1;
   int64_t have = x.shape()[channel], want = b.shape()[0];
-  if (have != want && have != kUnknownDim && want != kUnknownDim) {
+  if (dims_differ(have, want)) {
     value_error("bias_add: {} channels in {}, {} in the bias", have, x.type().str(), want);
   }
   for (int d = channel + 1; d < x.rank(); ++d) b = kExpandDims({b}, {-1});

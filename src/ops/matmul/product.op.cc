@@ -23,8 +23,6 @@ using ir::Value;
 
 namespace {
 
-bool differ(int64_t a, int64_t b) { return a != b && a != kUnknownDim && b != kUnknownDim; }
-
 // Shape of the product under NumPy's rules.
 void matmul_type(TypeRuleCtx& c) {
   const Shape &a = c.shape(0), &b = c.shape(1);
@@ -33,7 +31,7 @@ void matmul_type(TypeRuleCtx& c) {
   if (ta && a.rank() == 1) c.fail("transpose_a needs at least 2 dims");
   if (tb && b.rank() == 1) c.fail("transpose_b needs at least 2 dims");
   int64_t ka = ta ? a[-2] : a[-1], kb = b.rank() == 1 ? b[0] : tb ? b[-1] : b[-2];
-  if (differ(ka, kb)) {
+  if (dims_differ(ka, kb)) {
     c.fail(
         "the dims that are summed over differ: {} and {}\n"
         "[..., n, k] times [..., k, m] gives [..., n, m]; transpose an operand where needed.",
@@ -88,13 +86,13 @@ void dense_type(TypeRuleCtx& c) {
   const Shape &x = c.shape(0), &w = c.shape(1);
   if (x.rank() == 0) c.fail("'{}' needs at least 1 dim", c.op.inputs[0].name);
   if (w.rank() != 2) c.fail("the weight has {} dims; expected 2: [out, in]", w.rank());
-  if (differ(x[-1], w[1])) {
+  if (dims_differ(x[-1], w[1])) {
     c.fail(
         "the last dim is {}, the weight [out, in] takes {}\n"
         "Give the layer in_channels={}, or flatten or reshape its input to [..., {}].",
         x[-1], w[1], x[-1], w[1]);
   }
-  if (c.has(2) && (c.shape(2).rank() != 1 || differ(c.shape(2)[0], w[0]))) {
+  if (c.has(2) && (c.shape(2).rank() != 1 || dims_differ(c.shape(2)[0], w[0]))) {
     c.fail("the bias must have shape [{}]", w[0]);
   }
   Shape y = x;

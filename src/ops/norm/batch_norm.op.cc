@@ -23,11 +23,9 @@ using ir::Value;
 
 namespace {
 
-bool differ(int64_t a, int64_t b) { return a != b && a != kUnknownDim && b != kUnknownDim; }
-
 void check_channels(const TypeRuleCtx& c, int first, int last, int axis) {
   for (int i = first; i <= last; ++i) {
-    if (c.shape(i).rank() != 1 || differ(c.shape(i)[0], c.shape(0)[axis])) {
+    if (c.shape(i).rank() != 1 || dims_differ(c.shape(i)[0], c.shape(0)[axis])) {
       c.fail("'{}' must have shape [{}]", c.op.inputs[i].name, c.shape(0)[axis]);
     }
   }
@@ -129,7 +127,7 @@ void expand_batch_norm(Expansion& e) {
     value_error("batch_norm: 'input_x' needs at least 2 dims, got {}", x.type().str());
   int axis = normalize_axis(e.attrs.integer("axis"), x.rank(), "batch_norm");
   for (int i = 1; i < 5; ++i) {
-    if (e.x(i).rank() != 1 || differ(e.x(i).shape()[0], x.shape()[axis])) {
+    if (e.x(i).rank() != 1 || dims_differ(e.x(i).shape()[0], x.shape()[axis])) {
       value_error("batch_norm: '{}' must have shape [{}], got {}", e.op.inputs[i].name,
                   x.shape()[axis], e.x(i).type().str());
     }

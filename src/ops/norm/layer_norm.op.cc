@@ -37,7 +37,7 @@ Shape from_axis(const Shape& s, int axis) {
 bool fits(const Shape& a, const Shape& b) {
   if (a.rank() != b.rank()) return false;
   for (int d = 0; d < a.rank(); ++d) {
-    if (a[d] != b[d] && a[d] != kUnknownDim && b[d] != kUnknownDim) return false;
+    if (dims_differ(a[d], b[d])) return false;
   }
   return true;
 }

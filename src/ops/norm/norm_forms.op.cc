@@ -16,8 +16,6 @@ using ir::Value;
 
 namespace {
 
-bool differ(int64_t a, int64_t b) { return a != b && a != kUnknownDim && b != kUnknownDim; }
-
 // Channels (dim 1) in `groups` groups that are normalised together with all positions; then weight
 // and bias per channel.
 void normalise_groups(Expansion& e, int64_t groups, double eps) {
@@ -31,7 +29,7 @@ void normalise_groups(Expansion& e, int64_t groups, double eps) {
     value_error("{}: {} channels cannot be divided into {} groups", e.op.name, channels, groups);
   }
   for (int i : {1, 2}) {
-    if (e.has(i) && (e.x(i).rank() != 1 || differ(e.x(i).shape()[0], channels))) {
+    if (e.has(i) && (e.x(i).rank() != 1 || dims_differ(e.x(i).shape()[0], channels))) {
       value_error("{}: '{}' must have shape [{}], got {}", e.op.name, e.op.inputs[i].name, channels,
                   e.x(i).type().str());
     }

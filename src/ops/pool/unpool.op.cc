@@ -51,12 +51,6 @@ Ints planes_with(const Expansion& e, int i, int spatial, const Ints& sizes) {
 
 namespace {
 
-int64_t product(const Ints& v) {
-  int64_t p = 1;
-  for (int64_t n : v) p *= n;
-  return p;
-}
-
 // -- maxima back at their places
 
 // What output_size says, of all dims or the spatial ones; else the smallest size that pools to x.
@@ -91,7 +85,7 @@ void expand_unpool(Expansion& e) {
     value_error("{}: x and indices must have one shape, got {} and {}", e.op.name,
                 e.x(0).type().str(), e.x(1).type().str());
   Ints size = unpooled_size(e, spatial);
-  Value zeros = filled(e.graph, 0, {x.shape()[0], product(size)}, x.dtype());
+  Value zeros = filled(e.graph, 0, {x.shape()[0], Shape(size).size()}, x.dtype());
   Value y = kElementsScatterUpdate({zeros, at, x}, {1});
   e.result(kReshape({y}, {planes_with(e, 0, spatial, size)}));
 }
@@ -157,7 +151,7 @@ void expand_fractional(Expansion& e) {
   Ints order{0};
   for (int d = 0; d < spatial; ++d) order.push_back(1 + 2 * d);
   for (int d = 0; d < spatial; ++d) order.push_back(2 + 2 * d);
-  int64_t windows = product(size), elements = product(kernel);
+  int64_t windows = Shape(size).size(), elements = Shape(kernel).size();
   places = kReshape({kTranspose({places}, {order})}, {Ints{planes, windows * elements}});
   auto [y, at] = max_over_places(x, places, windows, elements);
   Ints shape = planes_with(e, 0, spatial, size);
@@ -184,7 +178,7 @@ void expand_adaptive_places(Expansion& e) {
       most[d] = std::max(most[d], ((o + 1) * n[d] + size[d] - 1) / size[d] - o * n[d] / size[d]);
   }
   // Windows of one size; the last element of a short one is named again.
-  int64_t windows = product(size), elements = product(most);
+  int64_t windows = Shape(size).size(), elements = Shape(most).size();
   std::vector<int64_t> at;
   for (int64_t w = 0; w < windows; ++w) {
     for (int64_t k = 0; k < elements; ++k) {
@@ -224,7 +218,7 @@ void expand_lp(Expansion& e) {
   // Windows that reach beyond the end count as if full, as published.
   Value means = avg({powers}, {e.attrs["kernel_size"], e.attrs["stride"], Ints{0},
                                e.attrs["ceil_mode"], true, 0, "pad"});
-  Value y = kPow({means * static_cast<double>(product(kernel)), number(x, 1 / p)});
+  Value y = kPow({means * static_cast<double>(Shape(kernel).size()), number(x, 1 / p)});
   e.result(batched ? y : kSqueeze({y}, {Ints{0}}));
 }
 

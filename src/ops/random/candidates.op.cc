@@ -53,7 +53,7 @@ void expand_choice(Expansion& e) {
     at = kFloorMod({at, number(order, static_cast<double>(x.shape()[d]))});
     columns.push_back(kExpandDims({at}, {1}));
   }
-  e.result(e.graph.add(ir::op_of(kConcat), columns, {Attr(1)})->out());
+  e.result(kConcat(columns, {1}));
   e.result(mask);
 }
 

@@ -33,8 +33,6 @@ using Ints = Attr::Ints;
 
 namespace {
 
-bool differ(int64_t a, int64_t b) { return a != b && a != kUnknownDim && b != kUnknownDim; }
-
 void check_operands(const TypeRuleCtx& c) {
   const Shape &x = c.shape(0), &targets = c.shape(1);
   if (c.dtype(0) != DType::kFloat32 && c.dtype(0) != DType::kFloat64)
@@ -42,10 +40,10 @@ void check_operands(const TypeRuleCtx& c) {
   if (x.rank() != 3 || targets.rank() != 2)
     c.fail("log_probs must be [frames, batch, classes] and targets [batch, length]");
   for (int i = 2; i < 4; ++i) {
-    if (c.shape(i).rank() != 1 || differ(c.shape(i)[0], x[1]))
+    if (c.shape(i).rank() != 1 || dims_differ(c.shape(i)[0], x[1]))
       c.fail("input_lengths and target_lengths must be [batch]");
   }
-  if (differ(targets[0], x[1])) c.fail("there must be a target for each sample");
+  if (dims_differ(targets[0], x[1])) c.fail("there must be a target for each sample");
   int64_t blank = c.attrs.integer("blank");
   if (blank < 0 || (x[2] != kUnknownDim && blank >= x[2]))
     c.fail("blank {} is none of the classes", blank);

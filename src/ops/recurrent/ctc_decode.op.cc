@@ -22,8 +22,7 @@ constexpr OpDef kCtcGreedyDecoder = check({
           const Shape &x = c.shape(0), &lengths = c.shape(1);
           if (x.rank() != 3 || lengths.rank() != 1)
             c.fail("inputs must be [frames, batch, classes] and sequence_length [batch]");
-          if (x[1] != lengths[0] && x[1] != kUnknownDim && lengths[0] != kUnknownDim)
-            c.fail("there must be a length for each sample");
+          if (dims_differ(x[1], lengths[0])) c.fail("there must be a length for each sample");
           if (x[2] == 0) c.fail("there must be a class: the blank");
           c.result(DType::kInt64, {kUnknownDim, 2});
           c.result(DType::kInt64, {kUnknownDim});

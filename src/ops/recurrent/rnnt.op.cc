@@ -25,8 +25,6 @@ using loops::Val;
 
 namespace {
 
-bool differ(int64_t a, int64_t b) { return a != b && a != kUnknownDim && b != kUnknownDim; }
-
 void check_operands(const TypeRuleCtx& c) {
   const Shape &x = c.shape(0), &labels = c.shape(1);
   if (c.dtype(0) != DType::kFloat32 && c.dtype(0) != DType::kFloat64)
@@ -34,9 +32,11 @@ void check_operands(const TypeRuleCtx& c) {
   if (x.rank() != 4 || labels.rank() != 2)
     c.fail("log_probs must be [batch, frames, labels + 1, classes] and labels [batch, labels]");
   for (int i = 2; i < 4; ++i) {
-    if (c.shape(i).rank() != 1 || differ(c.shape(i)[0], x[0])) c.fail("lengths must be [batch]");
+    if (c.shape(i).rank() != 1 || dims_differ(c.shape(i)[0], x[0]))
+      c.fail("lengths must be [batch]");
   }
-  if (differ(labels[0], x[0]) || (labels[1] != kUnknownDim && differ(labels[1] + 1, x[2])))
+  if (dims_differ(labels[0], x[0]) ||
+      (labels[1] != kUnknownDim && dims_differ(labels[1] + 1, x[2])))
     c.fail("labels must be [batch, third dim of log_probs - 1]");
   int64_t blank = c.attrs.integer("blank_label");
   if (blank < 0 || (x[3] != kUnknownDim && blank >= x[3]))

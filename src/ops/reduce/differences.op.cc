@@ -49,7 +49,7 @@ void expand_diff(Expansion& e) {
   if (e.has(1)) parts.push_back(edge(e, e.x(1), x, axis));
   parts.push_back(x);
   if (e.has(2)) parts.push_back(edge(e, e.x(2), x, axis));
-  if (parts.size() > 1) x = e.graph.add(op_of(kConcat), parts, {static_cast<int64_t>(axis)})->out();
+  if (parts.size() > 1) x = kConcat(parts, {static_cast<int64_t>(axis)});
   for (int64_t i = 0; i < n && x.shape()[axis] != 0; ++i) x = steps(x, axis);
   e.result(x);
 }

@@ -37,11 +37,6 @@ std::vector<Value> operands(Expansion& e) {
   return xs;
 }
 
-Value joined(std::vector<Value> xs, int64_t axis) {
-  ir::Graph& g = xs[0].graph();
-  return g.add(op_of(kConcat), std::move(xs), {axis})->out();
-}
-
 void need_operands(const Expansion& e) {
   if (e.inputs() == 0) type_error("{}: needs at least one tensor", e.op.name);
 }
@@ -143,7 +138,7 @@ template <const char* axis_name>
 void parts_grad(Adjoint& a) {
   std::vector<Value> parts;
   for (uint32_t j = 0; j < a.node().types.size(); ++j) parts.push_back(a.dy(static_cast<int>(j)));
-  a.dx(0) += joined(parts, a.attrs().integer(axis_name));
+  a.dx(0) += kConcat(parts, {a.attrs().integer(axis_name)});
 }
 constexpr char kAxisName[] = "axis", kSplitDimName[] = "split_dim";
 
@@ -234,7 +229,7 @@ void expand_stack(Expansion& e) {
     }
     xs.push_back(kExpandDims({x}, {e.attrs["axis"]}));
   }
-  e.result(joined(std::move(xs), e.attrs.integer("axis")));
+  e.result(kConcat(xs, {e.attrs.integer("axis")}));
 }
 
 void expand_meshgrid(Expansion& e) {
@@ -338,7 +333,7 @@ constexpr OpDef kConcatGrad = check({
           std::vector<Value> parts;
           for (uint32_t j = 0; j < a.node().types.size(); ++j)
             parts.push_back(a.dy(static_cast<int>(j)));
-          a.dx(0) += joined(parts, a.attrs().integer("axis"));
+          a.dx(0) += kConcat(parts, {a.attrs().integer("axis")});
         },
     .loops = move_loops<split_moves>,
     .batch = batch_axis,
@@ -483,7 +478,7 @@ constexpr OpDef kHstack = check({
         [](Expansion& e) {
           std::vector<Value> xs = at_least<1>(e);
           int64_t axis = xs[0].rank() == 1 ? 0 : 1;
-          e.result(joined(std::move(xs), axis));
+          e.result(kConcat(xs, {axis}));
         },
     .cases =
         "tensors[3] [2] | tensors[2, 3] [2, 1] | tensors[]; skip zero_size: shapes belong together",
@@ -495,7 +490,7 @@ constexpr OpDef kVstack = check({
     .in = {"*tensors: any"},
     .promote = Promote::kCommon,
     .shard = "none",
-    .expand = [](Expansion& e) { e.result(joined(at_least<2>(e), 0)); },
+    .expand = [](Expansion& e) { e.result(kConcat(at_least<2>(e), {0})); },
     .cases =
         "tensors[3] [3] | tensors[2, 3] [1, 3] | tensors[]; skip zero_size: shapes belong together",
 });
@@ -506,7 +501,7 @@ constexpr OpDef kDstack = check({
     .in = {"*inputs: any"},
     .promote = Promote::kCommon,
     .shard = "none",
-    .expand = [](Expansion& e) { e.result(joined(at_least<3>(e), 2)); },
+    .expand = [](Expansion& e) { e.result(kConcat(at_least<3>(e), {2})); },
     .cases =
         "inputs[3] [3] | inputs[2, 3] [2, 3] | inputs[]; skip zero_size: shapes belong together",
 });
@@ -522,7 +517,7 @@ constexpr OpDef kColumnStack = check({
           need_operands(e);
           std::vector<Value> xs;
           for (Value x : operands(e)) xs.push_back(x.rank() < 2 ? kReshape({x}, {Ints{-1, 1}}) : x);
-          e.result(joined(std::move(xs), 1));
+          e.result(kConcat(xs, {1}));
         },
     .cases =
         "tensors[3] [3] | tensors[2, 3] [2, 1] | tensors[]; skip zero_size: shapes belong together",

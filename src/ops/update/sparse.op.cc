@@ -120,41 +120,39 @@ constexpr OpDef kSparseAdadelta = check({
     .internal = true,
 });
 
-constexpr OpDef kLazyAdam = check({
-    .name = "update_lazy_adam",
-    .doc = "The rows of indices, whose gradients are the rows of grad: as update_adam; the other "
-           "rows and their moments stay.",
-    .in = {"var: float", "m: float", "v: float", "beta1_power: float[]", "beta2_power: float[]",
-           "lr: float[]", "beta1: float[]", "beta2: float[]", "epsilon: float[]", "grad: float",
-           "indices: index[k]"},
-    .attr = {"use_locking: bool = False", "use_nesterov: bool = False"},
-    .out = {"var", "m", "v"},
-    .shard = "none",
-    .expand = updates_rows<adam>,
-    .cases = "var[4, 3]; m[4, 3]; v[4, 3]; grad[3, 3]; v in (0.5, 2); beta1_power in (0.1, 0.9); "
-             "beta2_power in (0.1, 0.9); beta1 in (0.1, 0.9); beta2 in (0.1, 0.9); epsilon in "
-             "(0.1, 0.9); use_nesterov = False True; " SPARSE,
-    .primitive = "FusedSparseLazyAdam(use_locking, use_nesterov)",
-    .internal = true,
-});
+// Adam by rows: what becomes of the others differs.
+constexpr OpDef adam_by_rows(const char* name, const char* doc, const char* primitive,
+                             ir::ExpandRule expand) {
+  return {
+      .name = name,
+      .doc = doc,
+      .in = {"var: float", "m: float", "v: float", "beta1_power: float[]", "beta2_power: float[]",
+             "lr: float[]", "beta1: float[]", "beta2: float[]", "epsilon: float[]", "grad: float",
+             "indices: index[k]"},
+      .attr = {"use_locking: bool = False", "use_nesterov: bool = False"},
+      .out = {"var", "m", "v"},
+      .shard = "none",
+      .expand = expand,
+      .cases =
+          "var[4, 3]; m[4, 3]; v[4, 3]; grad[3, 3]; v in (0.5, 2); beta1_power in (0.1, 0.9); "
+          "beta2_power in (0.1, 0.9); beta1 in (0.1, 0.9); beta2 in (0.1, 0.9); epsilon in "
+          "(0.1, 0.9); use_nesterov = False True; " SPARSE,
+      .primitive = primitive,
+      .internal = true,
+  };
+}
 
-constexpr OpDef kSparseAdam = check({
-    .name = "update_sparse_adam",
-    .doc = "As update_adam with the gradient whose rows indices are those of grad, and 0 "
-           "elsewhere: all moments decay.",
-    .in = {"var: float", "m: float", "v: float", "beta1_power: float[]", "beta2_power: float[]",
-           "lr: float[]", "beta1: float[]", "beta2: float[]", "epsilon: float[]", "grad: float",
-           "indices: index[k]"},
-    .attr = {"use_locking: bool = False", "use_nesterov: bool = False"},
-    .out = {"var", "m", "v"},
-    .shard = "none",
-    .expand = updates_spread<adam>,
-    .cases = "var[4, 3]; m[4, 3]; v[4, 3]; grad[3, 3]; v in (0.5, 2); beta1_power in (0.1, 0.9); "
-             "beta2_power in (0.1, 0.9); beta1 in (0.1, 0.9); beta2 in (0.1, 0.9); epsilon in "
-             "(0.1, 0.9); use_nesterov = False True; " SPARSE,
-    .primitive = "FusedSparseAdam(use_locking, use_nesterov)",
-    .internal = true,
-});
+constexpr OpDef kLazyAdam = check(adam_by_rows(
+    "update_lazy_adam",
+    "The rows of indices, whose gradients are the rows of grad: as update_adam; the other rows and "
+    "their moments stay.",
+    "FusedSparseLazyAdam(use_locking, use_nesterov)", updates_rows<adam>));
+
+constexpr OpDef kSparseAdam = check(adam_by_rows(
+    "update_sparse_adam",
+    "As update_adam with the gradient whose rows indices are those of grad, and 0 elsewhere: all "
+    "moments decay.",
+    "FusedSparseAdam(use_locking, use_nesterov)", updates_spread<adam>));
 
 #undef SPARSE
 

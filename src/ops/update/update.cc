@@ -19,7 +19,7 @@ namespace {
 bool may_agree(const Shape& a, const Shape& b, int from) {
   if (a.rank() != b.rank()) return false;
   for (int d = from; d < a.rank(); ++d)
-    if (a[d] != b[d] && a[d] != kUnknownDim && b[d] != kUnknownDim) return false;
+    if (dims_differ(a[d], b[d])) return false;
   return true;
 }
 
@@ -70,7 +70,7 @@ Sparse spread(const Expansion& e) {
     value_error("{}: '{}' needs a dim of rows", e.op.name, e.op.inputs[0].name);
   Values x = checked(e, last, grad);
   int64_t k = x[grad].shape()[0], n = indices.rank() == 1 ? indices.shape()[0] : -2;
-  if (n == -2 || (k != n && k != kUnknownDim && n != kUnknownDim)) {
+  if (n == -2 || dims_differ(k, n)) {
     value_error("{}: 'indices' must name the row of each row of {}, got {}", e.op.name,
                 e.x(grad).type().str(), indices.type().str());
   }
