@@ -175,6 +175,27 @@ PyObject* from_shape(const Shape& s) {
 
 namespace {
 
+// ((before, after), ...) as a flat list, which may also be given as such.
+std::vector<int64_t> to_pairs(PyObject* o, const char* what) {
+  if (is_tensor(o) && value_of(o).rank() == 2 && value_of(o).dim(1) == 2) {
+    Tensor flat = runtime::concrete(value_of(o), what);
+    return to_ints(owned(wrap(flat.view(Shape{flat.size()}))).ptr(), what);
+  }
+  const bool rows = !is_tensor(o) && !PyUnicode_Check(o) && PySequence_Check(o) &&
+                    PySequence_Size(o) > 0 &&
+                    PySequence_Check(owned(PySequence_GetItem(o, 0)).ptr());
+  if (!rows) return to_ints(o, what);
+  std::vector<int64_t> v;
+  for (Py_ssize_t i = 0; i < PySequence_Size(o); ++i) {
+    nb::object row = owned(PySequence_GetItem(o, i));
+    std::vector<int64_t> pair = to_ints(row.ptr(), what);
+    if (pair.size() != 2)
+      value_error("{} must hold pairs of ints, got {}", what, nb::cast<std::string>(nb::repr(row)));
+    v.insert(v.end(), pair.begin(), pair.end());
+  }
+  return v;
+}
+
 // Numbers of a sequence: ints when all of them are, else floats.
 ir::Attr numbers(PyObject* o, const char* what) {
   bool real = false;
@@ -220,6 +241,7 @@ ir::Attr to_attr(PyObject* o, const ir::AttrSpec& spec, const std::string& owner
     case ir::AttrKind::kTensor:
       return ir::Attr(to_tensor(o, what.c_str()));
     case ir::AttrKind::kInts:
+      if (spec.pairs) return ir::Attr(to_pairs(o, what.c_str()));
       if (PyIndex_Check(o) && !PySequence_Check(o)) return ir::Attr(to_int(o, what.c_str()));
       return ir::Attr(to_ints(o, what.c_str()));
     case ir::AttrKind::kFloats:

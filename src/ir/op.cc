@@ -205,7 +205,9 @@ AttrSpec parse_attr(std::string_view line) {
     spec.choices = split(type.substr(4, type.size() - 5), '|');
   } else if (type.starts_with("int[")) {
     spec.kind = AttrKind::kInts;
-    if (type != "int[]") spec.length = static_cast<int>(parse_int(type.substr(4, type.size() - 5)));
+    spec.pairs = type == "int[][2]";
+    if (type != "int[]" && !spec.pairs)
+      spec.length = static_cast<int>(parse_int(type.substr(4, type.size() - 5)));
   } else if (type.starts_with("float[")) {
     spec.kind = AttrKind::kFloats;
     if (type != "float[]")

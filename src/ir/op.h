@@ -38,6 +38,7 @@ struct AttrSpec {
   AttrKind kind = AttrKind::kInt;
   bool optional = false;             // None allowed
   int length = -1;                   // of kInts/kFloats when fixed
+  bool pairs = false;                // kInts "int[][2]": Python may give rows of two, kept flat
   std::vector<std::string> choices;  // of kString
   bool has_default = false;
   Attr default_value;

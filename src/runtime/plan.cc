@@ -12,6 +12,7 @@
 #include "runtime/dispatch.h"
 #include "runtime/loop_plan.h"
 #include "runtime/memory_plan.h"
+#include "runtime/probe.h"
 #include "tensor/stack.h"
 
 namespace mycel::runtime {
@@ -100,6 +101,7 @@ class PlanBuilder {
     }
     Plan::Step s;
     s.op = n.op;
+    s.node = &n;
     s.attrs = n.attrs;
     s.loc = n.loc;
     for (const Value& v : n.inputs) s.in.push_back(number(v));
@@ -273,6 +275,9 @@ void check_args(const ir::Types& types, std::span<const Tensor> args) {
   }
 }
 
+// How steps without a kernel run, by kind.
+constexpr const char* kWays[] = {"", "stack", "stack", "loop", "regions", "call"};
+
 Tensor copy_of(const Tensor& t) {
   Tensor out = Tensor::empty(t.dtype(), t.shape());
   std::memcpy(out.mutable_raw(), t.raw(), t.bytes());
@@ -406,10 +411,17 @@ void Plan::bind(Frame& f) const {
   }
 }
 
+void Plan::probe_step(const Step& s, Frame& f) const {
+  probe::Span span;
+  run_step(s, f);
+  probe::note_step(graph_, *s.node, s.kernel ? s.kernel->implementation() : kWays[s.kind], span);
+}
+
 void Plan::execute(Frame& f) const {
+  const bool probed = probe::on.load(std::memory_order_relaxed);
   for (const Step& s : steps_) {
     try {
-      run_step(s, f);
+      probed ? probe_step(s, f) : run_step(s, f);
     } catch (UserError& e) {
       if (s.loc) e.set_where("At " + ir::loc_text(s.loc));
       throw;
@@ -418,6 +430,14 @@ void Plan::execute(Frame& f) const {
 }
 
 Tensors Plan::run(std::span<const Tensor> args) const {
+  if (!probe::on.load(std::memory_order_relaxed)) return run_bound(args);
+  probe::Span span;
+  Tensors results = run_bound(args);
+  probe::note_plan(span);
+  return results;
+}
+
+Tensors Plan::run_bound(std::span<const Tensor> args) const {
   check_args(param_types_, args);
   Frame f = frame({});
   for (size_t r = 0; r < results_.size(); ++r) {
@@ -449,9 +469,8 @@ std::string Plan::str() const {
     return v < 0 ? std::string("-") : fmt::format("{}{}", kinds[places_[v].kind], places_[v].index);
   };
   for (const Step& s : steps_) {
-    static const char* const ways[] = {"", "stack", "stack", "loop", "regions", "call"};
     text +=
-        fmt::format("{} [{}]", s.op->name, s.kernel ? s.kernel->implementation() : ways[s.kind]);
+        fmt::format("{} [{}]", s.op->name, s.kernel ? s.kernel->implementation() : kWays[s.kind]);
     for (int v : s.in) text += " " + place(v);
     text += " ->";
     for (int v : s.out) text += " " + place(v);

@@ -59,6 +59,7 @@ class Plan {
     std::shared_ptr<const LoopPlan> loop;
     std::shared_ptr<const Plan> then, otherwise;
     const ir::Op* op = nullptr;
+    const ir::Node* node = nullptr;  // of graph_, for the probe
     ir::Attrs attrs;
     std::vector<int> in, out;  // value numbers; -1: absent
     std::vector<bool> last;    // per operand: nobody reads it after this step
@@ -86,6 +87,8 @@ class Plan {
   void push(const Step& s, Frame& f) const;
   void pop(const Step& s, Frame& f) const;
   void run_step(const Step& s, Frame& f) const;
+  void probe_step(const Step& s, Frame& f) const;  // the same, timed
+  Tensors run_bound(std::span<const Tensor> args) const;
 
   std::shared_ptr<const ir::Graph> graph_;  // optimised; keeps nodes alive
   std::vector<Place> places_;               // by value number

@@ -273,3 +273,23 @@ def test_set_inputs(x):
     net(x)
     with pytest.raises(ValueError, match="set_inputs"):
         net(x.reshape((20,)))
+
+
+def test_a_refused_member_is_no_obstacle_to_a_name(x):
+    """`place` and `shard` are published members that one device refuses: networks use the names."""
+
+    class Named(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.place = Parameter(Tensor(np.full(3, 2, np.float32)), name="place")
+            self.insert_child_to_cell("shard", nn.ReLU())
+
+        def construct(self, x):
+            return self.shard(x * self.place)
+
+    net = Named()
+    assert [p.name for p in net.trainable_params()] == ["place"]
+    t = Tensor(np.array([[-1, 0, 3]], np.float32))
+    assert net(t).asnumpy().tolist() == [[0, 0, 6]]
+    with pytest.raises(KeyError, match="the name 'set_train' is taken"):
+        net.insert_param_to_cell("set_train", Parameter(t, name="p"))

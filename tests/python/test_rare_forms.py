@@ -463,3 +463,25 @@ def test_structures_and_groups():
     assert ops.reduced_shape((2, 3, 4), ()) == (1, 1, 1)
     got = ops.MapUniform()(Tensor([0, 1, 2, 7, 13]), 5, 3).asnumpy()
     np.testing.assert_array_equal(got, [0, 5, 10, 7, 9])
+
+
+@pytest.mark.parametrize("pairs", [((1, 0), (2, 1)), [[1, 0], [2, 1]], (1, 0, 2, 1)])
+def test_paddings_in_pairs(pairs, mode):
+    """Paddings as rows of two, as published, or flat."""
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    want = np.pad(x, ((1, 0), (2, 1)))
+    call = ops.Pad(pairs)
+    assert np.array_equal((ms.jit(call) if mode == "graph" else call)(Tensor(x)).asnumpy(), want)
+    images = Tensor(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
+    blocks = ops.SpaceToBatchND([2, 2], ((0, 0), (0, 0)))(images)
+    assert np.array_equal(
+        ops.BatchToSpaceND([2, 2], [[0, 0], [0, 0]])(blocks).asnumpy(), images.asnumpy()
+    )
+    assert blocks.asnumpy()[3].tolist() == [[[5, 7], [13, 15]]]
+
+
+def test_paddings_that_are_no_pairs():
+    with pytest.raises(
+        ValueError, match=r"Pad: 'paddings' must hold pairs of ints, got \(1, 2, 3\)"
+    ):
+        ops.Pad(((1, 2, 3), (0, 1)))

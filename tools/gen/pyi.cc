@@ -29,7 +29,7 @@ std::string python_type(const AttrSpec& a) {
       t = "dtype";
       break;
     case AttrKind::kInts:
-      t = "int | Sequence[int]";
+      t = a.pairs ? "Sequence[int] | Sequence[Sequence[int]]" : "int | Sequence[int]";
       break;
     case AttrKind::kFloats:
       t = "float | Sequence[float]";

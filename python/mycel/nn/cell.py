@@ -4,6 +4,7 @@ import time
 
 from mycel import _mycel
 from mycel._mycel import Tensor, entry
+from mycel._refused import Refused
 from mycel.common import dtype as mstype
 from mycel.common.parameter import Parameter, ParameterTuple
 from mycel.front import construct_of
@@ -120,12 +121,19 @@ class Cell(PublishedMembers):
         fields[name] = child
         _compile.changed()
 
+    @classmethod
+    def _has_member(cls, name):
+        """Whether the class has a member of this name that works: refused ones are no obstacle."""
+        return hasattr(cls, name) and not isinstance(getattr(cls, name), Refused)
+
     def insert_child_to_cell(self, child_name, child_cell):
         """Adds a child cell under a name that may be no identifier; its parameters keep their
         names."""
         if not isinstance(child_name, str) or not child_name or "." in child_name:
             raise KeyError(f"{type(self).__name__}: '{child_name}' cannot name a child cell")
-        if hasattr(self, child_name) and child_name not in self._cells:
+        if child_name not in self._cells and (
+            child_name in self.__dict__ or self._has_member(child_name)
+        ):
             raise KeyError(f"{type(self).__name__}: the name '{child_name}' is taken")
         if not isinstance(child_cell, Cell) and child_cell is not None:
             raise TypeError(
@@ -146,7 +154,7 @@ class Cell(PublishedMembers):
         if "_params" not in self.__dict__:
             _require_init(self, param_name)
         if hasattr(self, param_name) and param_name not in self._params:
-            if param_name in self._cells or hasattr(type(self), param_name):
+            if param_name in self._cells or self._has_member(param_name):
                 raise KeyError(f"{type(self).__name__}: the name '{param_name}' is taken")
         if not isinstance(param, Parameter) and param is not None:
             raise TypeError(

@@ -12,11 +12,6 @@ from mycel.ops.primitive import Primitive
 # -- blocks and paddings
 
 
-def _pairs(values):
-    return tuple(n for pair in (values.tolist() if isinstance(values, Tensor) else values)
-                 for n in pair)  # fmt: skip
-
-
 def _two(op, size, x):
     if isinstance(size, bool) or not isinstance(size, int) or size < 2:
         raise ValueError(f"{op}: 'block_size' must be an int of 2 or more, got {size!r}")
@@ -28,7 +23,7 @@ def _two(op, size, x):
 BatchToSpace = _primitive(
     "BatchToSpace",
     lambda x, block_size, crops: _op("batch_to_space_nd")(
-        x, _two("BatchToSpace", block_size, x), _pairs(crops)
+        x, _two("BatchToSpace", block_size, x), crops
     ),
     "The batch of [n b b, c, h, w] dealt out over blocks of b by b pixels, then cropped.",
     block_size=...,
@@ -37,7 +32,7 @@ BatchToSpace = _primitive(
 SpaceToBatch = _primitive(
     "SpaceToBatch",
     lambda x, block_size, paddings: _op("space_to_batch_nd")(
-        x, _two("SpaceToBatch", block_size, x), _pairs(paddings)
+        x, _two("SpaceToBatch", block_size, x), paddings
     ),
     "Blocks of b by b pixels of padded [n, c, h, w] as b b batches: undoes BatchToSpace.",
     block_size=...,
@@ -45,12 +40,12 @@ SpaceToBatch = _primitive(
 )
 BatchToSpaceNDV2 = _primitive(
     "BatchToSpaceNDV2",
-    lambda x, block_shape, crops: _op("batch_to_space_nd")(x, _ints(block_shape), _pairs(crops)),
+    lambda x, block_shape, crops: _op("batch_to_space_nd")(x, _ints(block_shape), crops),
     "batch_to_space_nd called with (x, block_shape, crops).",
 )
 MirrorPad = _primitive(
     "MirrorPad",
-    lambda x, paddings, mode: _op("mirror_pad")(x, _pairs(paddings), mode),
+    lambda x, paddings, mode: _op("mirror_pad")(x, paddings, mode),
     "mirror_pad called with (x, paddings), a pair for each dim.",
     mode="REFLECT",
 )

@@ -241,7 +241,7 @@ constexpr OpDef kSpaceToBatchNd = check({
     .doc = "Pads the last dims with zeros and moves their blocks into the batch: [n, .., h·b, w·c] "
            "to [b·c·n, .., h, w].",
     .in = {"input_x: any"},
-    .attr = {"block_size: int[]", "paddings: int[]"},
+    .attr = {"block_size: int[]", "paddings: int[][2]"},
     .shard = "none",
     .expand = expand_space_to_batch,
     .cases = "input_x[2, 3, 3, 5]; block_size = [2, 3]; paddings = [1, 0, 0, 1]; bad paddings = "
@@ -257,7 +257,7 @@ constexpr OpDef kBatchToSpaceNd = check({
     .doc = "The inverse of space_to_batch_nd: blocks of the batch move into the last dims, which "
            "are then cropped.",
     .in = {"input_x: any"},
-    .attr = {"block_shape: int[]", "crops: int[]"},
+    .attr = {"block_shape: int[]", "crops: int[][2]"},
     .shard = "none",
     .expand = expand_batch_to_space,
     .cases = "input_x[12, 3, 2, 2]; block_shape = [2, 3]; crops = [1, 0, 0, 1]; bad crops = [1]; "

@@ -267,7 +267,7 @@ constexpr OpDef kConstantPad = check({
     .name = "zero_pad",
     .doc = "Pads with zeros: paddings holds (before, after) for each dim, from the first on.",
     .in = {"x: any"},
-    .attr = {"paddings: int[]"},
+    .attr = {"paddings: int[][2]"},
     .shard = "none",
     .expand = [](Expansion& e) { expand_pairs(e, "constant"); },
     .cases =
@@ -282,7 +282,7 @@ constexpr OpDef kMirrorPad = check({
            "paddings holds (before, after) "
            "for each dim.",
     .in = {"input_x: any"},
-    .attr = {"paddings: int[]", "mode: str(REFLECT|SYMMETRIC) = REFLECT"},
+    .attr = {"paddings: int[][2]", "mode: str(REFLECT|SYMMETRIC) = REFLECT"},
     .shard = "none",
     .expand = [](Expansion& e) { expand_pairs(e, core_mode(e.attrs.string("mode"))); },
     .cases = "input_x[4, 3]; paddings = [1, 2, 0, 1]; mode = REFLECT SYMMETRIC; bad paddings = [5, "

@@ -1,0 +1,218 @@
+#include "runtime/probe.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/threads.h"
+#include "ir/core_ops.h"
+#include "ir/flops.h"
+
+namespace mycel::runtime {
+namespace {
+
+struct Count {
+  std::shared_ptr<const ir::Graph> graph;  // keeps the node alive
+  const char* implementation = "";
+  int64_t runs = 0, ns = 0;
+};
+
+struct Table {
+  std::mutex mutex;
+  std::unordered_map<const ir::Node*, Count> steps;
+  int64_t plan_runs = 0, plan_ns = 0, between_ns = 0;
+};
+
+Table& table() {
+  static auto* t = new Table;
+  return *t;
+}
+
+thread_local probe::Span* g_span = nullptr;
+
+std::string name_of(const ir::Node& n) {
+  if (n.op != ir::core_ops().fused) return n.op->name;
+  std::vector<std::string> parts;
+  for (const ir::Node& inside : n.attrs[0].graph()->nodes()) {
+    if (inside.op && inside.op != ir::core_ops().constant) parts.push_back(inside.op->name);
+  }
+  return fmt::format("fused({})", fmt::join(parts, ", "));
+}
+
+int64_t bytes_of(const ir::Type& t) {
+  return t.shape.known() ? t.shape.size() * static_cast<int64_t>(size_of(t.dtype)) : 0;
+}
+
+int64_t flops_of(const ir::Node& n) {
+  if (n.op->holds_code) return -1;
+  auto known = [](const ir::Type& t) { return t.shape.known(); };
+  bool all = std::all_of(n.types.begin(), n.types.end(), known);
+  for (const ir::Value& v : n.inputs) all = all && (!v || known(v.type()));
+  return all ? ir::flops(n) : -1;
+}
+
+ProbeRow row_of(const ir::Node& n, const Count& c) {
+  ProbeRow row{name_of(n), "", c.implementation, ir::loc_text(n.loc), c.runs, c.ns, flops_of(n), 0};
+  std::vector<std::string> in, out;
+  for (const ir::Value& v : n.inputs) {
+    in.push_back(v ? v.type().str() : "-");
+    if (v) row.bytes += bytes_of(v.type());
+  }
+  for (const ir::Type& t : n.types) {
+    out.push_back(t.str());
+    row.bytes += bytes_of(t);
+  }
+  row.types = fmt::format("{} -> {}", fmt::join(in, ", "), fmt::join(out, ", "));
+  return row;
+}
+
+std::string shortened(const std::string& s, size_t most) {
+  return s.size() <= most ? s : s.substr(0, most - 1) + "…";
+}
+
+// MYCEL_PROFILE: counting from the first look to the end of the program.
+class FromEnvironment {
+ public:
+  FromEnvironment() {
+    const char* to = std::getenv("MYCEL_PROFILE");
+    if (!to || !*to || std::string(to) == "0") return;
+    to_ = to;
+    probe::on = true;
+  }
+  ~FromEnvironment() {
+    if (to_.empty() || !probe::on) return;
+    MachineLimits limits;
+    if (const char* given = std::getenv("MYCEL_PROFILE_LIMITS")) {
+      if (std::sscanf(given, "%lf,%lf", &limits.gflops, &limits.gbytes) != 2) limits = {};
+    }
+    std::string text = probe_stop().str(200, limits);
+    if (to_ == "1") {
+      std::fputs(text.c_str(), stderr);
+    } else if (std::ofstream file(to_); !(file << text)) {
+      std::fprintf(stderr, "MYCEL_PROFILE: cannot write %s\n", to_.c_str());
+    }
+  }
+
+ private:
+  std::string to_;
+};
+
+}  // namespace
+
+namespace probe {
+
+std::atomic<bool> on{false};
+
+namespace {
+FromEnvironment from_environment;  // after `on`, which it sets
+}
+
+Span::Span() : start_(clock_ns()), outer_(g_span) { g_span = this; }
+Span::~Span() {
+  g_span = outer_;
+  if (outer_) outer_->inside_ += ns();
+}
+int64_t Span::ns() const { return clock_ns() - start_; }
+int64_t Span::own_ns() const { return ns() - inside_; }
+
+void note_step(const std::shared_ptr<const ir::Graph>& graph, const ir::Node& node,
+               const char* implementation, const Span& span) {
+  const int64_t took = span.own_ns();
+  std::lock_guard lock(table().mutex);
+  Count& c = table().steps[&node];
+  c.graph = graph;
+  c.implementation = implementation;
+  ++c.runs;
+  c.ns += took;
+}
+
+void note_plan(const Span& span) {
+  const int64_t own = span.own_ns(), all = span.ns();
+  std::lock_guard lock(table().mutex);
+  table().between_ns += own;
+  if (!span.outermost()) return;
+  ++table().plan_runs;
+  table().plan_ns += all;
+}
+
+}  // namespace probe
+
+void probe_start() {
+  probe_stop();
+  probe::on = true;
+}
+
+ProbeReport probe_stop() {
+  probe::on = false;
+  Table& t = table();
+  std::lock_guard lock(t.mutex);
+  ProbeReport report;
+  std::map<std::pair<std::string, std::string>, size_t> index;
+  for (const auto& [node, count] : t.steps) {
+    ProbeRow row = row_of(*node, count);
+    auto [it, fresh] = index.try_emplace({row.op + row.types, row.implementation}, index.size());
+    if (fresh) {
+      report.rows.push_back(std::move(row));
+    } else {
+      report.rows[it->second].runs += row.runs;
+      report.rows[it->second].ns += row.ns;
+    }
+  }
+  std::sort(report.rows.begin(), report.rows.end(), [](const ProbeRow& a, const ProbeRow& b) {
+    return a.ns != b.ns ? a.ns > b.ns : a.op + a.types < b.op + b.types;
+  });
+  report.plan_runs = t.plan_runs;
+  report.plan_ns = t.plan_ns;
+  report.between_ns = t.between_ns;
+  t.steps.clear();
+  t.plan_runs = t.plan_ns = t.between_ns = 0;
+  return report;
+}
+
+// The least time of one run in ns, and what bounds it.
+std::pair<double, const char*> bound_of(const ProbeRow& r, MachineLimits limits) {
+  double fma = limits.gflops > 0 ? static_cast<double>(r.flops) / limits.gflops : 0;
+  double memory = limits.gbytes > 0 ? static_cast<double>(r.bytes) / limits.gbytes : 0;
+  return fma > memory ? std::pair(fma, "fma") : std::pair(memory, "mem");
+}
+
+std::string ProbeReport::str(size_t most, MachineLimits limits) const {
+  const double all = std::max<double>(static_cast<double>(plan_ns), 1);
+  const double programs = std::max<double>(static_cast<double>(plan_runs), 1);
+  std::string text =
+      fmt::format("{} runs of compiled programs, {:.3f} ms each; between their steps {:.1f} %\n",
+                  plan_runs, all / programs / 1e6, 100 * static_cast<double>(between_ns) / all);
+  text += fmt::format("{:>6} {:>9} {:>7} {:>9} {:>8} {:>7} {:>9}  {:<26} {}\n", "share", "ms/run",
+                      "steps", "us/step", "GFLOP/s", "GB/s", "of bound", "implementation",
+                      "op and operands");
+  double rest = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const ProbeRow& r = rows[i];
+    const double ns = static_cast<double>(r.ns), each = ns / static_cast<double>(r.runs);
+    if (i >= most) {
+      rest += ns;
+      continue;
+    }
+    auto [least, by] = bound_of(r, limits);
+    std::string share = least > 0 ? fmt::format("{:.0f}% {}", 100 * least / each, by) : "-";
+    std::string speed =
+        r.flops > 0 ? fmt::format("{:.1f}", static_cast<double>(r.flops) / each) : "-";
+    text +=
+        fmt::format("{:>5.1f}% {:>9.3f} {:>7.4g} {:>9.1f} {:>8} {:>7.1f} {:>9}  {:<26} {}: {}\n",
+                    100 * ns / all, ns / programs / 1e6, static_cast<double>(r.runs) / programs,
+                    each / 1e3, speed, static_cast<double>(r.bytes) / each, share,
+                    shortened(r.implementation, 26), shortened(r.op, 120), shortened(r.types, 160));
+  }
+  if (rest > 0)
+    text += fmt::format("{:>5.1f}% {:>9.3f} in others\n", 100 * rest / all, rest / programs / 1e6);
+  return text;
+}
+
+}  // namespace mycel::runtime
