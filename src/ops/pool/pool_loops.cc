@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "ops/pool/inner_loops.h"
+
 namespace mycel::ops {
 namespace {
 
@@ -201,6 +203,7 @@ void emit_max_rows(Nest& nest, const PoolGeometry& g, Buf x, Buf y) {
 }  // namespace
 
 void emit_max_pool(Nest& nest, const PoolGeometry& g, Buf x, Buf y, const Buf* index) {
+  if (!index && windows_inside(g)) return emit_inner_max(nest, g, x, y);
   if (!index && !g.adaptive()) return emit_max_rows(nest, g, x, y);
   Numbers s(nest, g);
   each_output(nest, g, s, [&](Val plane, const Val* at, Val to) {
@@ -222,6 +225,8 @@ void emit_max_gather(Nest& nest, const PoolGeometry& g, Buf x, Buf v, Buf y) {
 }
 
 void emit_max_scatter(Nest& nest, const PoolGeometry& g, Buf x, Buf u, Buf dx) {
+  if (windows_inside(g) && (g.channel_last || windows_apart(g)))
+    return emit_inner_scatter(nest, g, x, u, dx);
   Numbers s(nest, g);
   Val plane_size = nest.number(product(g.in));
   Val positions = nest.number(product(g.out));
