@@ -433,7 +433,7 @@ Tensors Plan::run(std::span<const Tensor> args) const {
   if (!probe::on.load(std::memory_order_relaxed)) return run_bound(args);
   probe::Span span;
   Tensors results = run_bound(args);
-  probe::note_plan(span);
+  probe::note_plan(graph_, span);
   return results;
 }
 

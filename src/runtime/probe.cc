@@ -22,12 +22,24 @@ struct Count {
   std::shared_ptr<const ir::Graph> graph;  // keeps the node alive
   const char* implementation = "";
   int64_t runs = 0, ns = 0;
+
+  // The first run does not count once there is a second.
+  void add(int64_t took) {
+    if (runs == 1 && !warm) {
+      warm = true;
+      ns = took;
+    } else {
+      ++runs;
+      ns += took;
+    }
+  }
+  bool warm = false;
 };
 
 struct Table {
   std::mutex mutex;
   std::unordered_map<const ir::Node*, Count> steps;
-  int64_t plan_runs = 0, plan_ns = 0, between_ns = 0;
+  std::unordered_map<const ir::Graph*, Count> plans, between;  // plans: outermost ones
 };
 
 Table& table() {
@@ -129,17 +141,16 @@ void note_step(const std::shared_ptr<const ir::Graph>& graph, const ir::Node& no
   Count& c = table().steps[&node];
   c.graph = graph;
   c.implementation = implementation;
-  ++c.runs;
-  c.ns += took;
+  c.add(took);
 }
 
-void note_plan(const Span& span) {
+void note_plan(const std::shared_ptr<const ir::Graph>& graph, const Span& span) {
   const int64_t own = span.own_ns(), all = span.ns();
   std::lock_guard lock(table().mutex);
-  table().between_ns += own;
-  if (!span.outermost()) return;
-  ++table().plan_runs;
-  table().plan_ns += all;
+  Count& between = table().between[graph.get()];
+  between.graph = graph;
+  between.add(own);
+  if (span.outermost()) table().plans[graph.get()].add(all);
 }
 
 }  // namespace probe
@@ -168,11 +179,14 @@ ProbeReport probe_stop() {
   std::sort(report.rows.begin(), report.rows.end(), [](const ProbeRow& a, const ProbeRow& b) {
     return a.ns != b.ns ? a.ns > b.ns : a.op + a.types < b.op + b.types;
   });
-  report.plan_runs = t.plan_runs;
-  report.plan_ns = t.plan_ns;
-  report.between_ns = t.between_ns;
+  for (const auto& [graph, count] : t.plans) {
+    report.plan_runs += count.runs;
+    report.plan_ns += count.ns;
+  }
+  for (const auto& [graph, count] : t.between) report.between_ns += count.ns;
   t.steps.clear();
-  t.plan_runs = t.plan_ns = t.between_ns = 0;
+  t.plans.clear();
+  t.between.clear();
   return report;
 }
 

@@ -15,7 +15,8 @@
 
 namespace mycel::runtime {
 
-// All runs of one kernel on operands of one set of types.
+// All runs of one kernel on operands of one set of types, without the first, which meets cold
+// memory and caches, unless there was only one.
 struct ProbeRow {
   std::string op;              // with what it is made of: "fused(mul, add)"
   std::string types;           // "float32[8, 4], float32[4] -> float32[8, 4]"
@@ -67,7 +68,7 @@ class Span {
 
 void note_step(const std::shared_ptr<const ir::Graph>& graph, const ir::Node& node,
                const char* implementation, const Span& span);
-void note_plan(const Span& span);
+void note_plan(const std::shared_ptr<const ir::Graph>& graph, const Span& span);
 
 }  // namespace probe
 }  // namespace mycel::runtime

@@ -34,10 +34,10 @@ TEST(Probe, CountsKernelsWithTheirWork) {
   f(in);  // no longer counted
   const ProbeRow* product = row(report, "batch_matmul");
   ASSERT_TRUE(product) << report.str();
-  EXPECT_EQ(product->runs, 3);
+  EXPECT_EQ(product->runs, 2) << "the first run meets cold memory";
   EXPECT_EQ(product->flops, 2 * 64 * 32 * 48);
   EXPECT_EQ(product->bytes, 4 * (64 * 32 + 32 * 48 + 64 * 48));
-  EXPECT_EQ(report.plan_runs, 3);
+  EXPECT_EQ(report.plan_runs, 2);
   int64_t steps = 0;
   for (const ProbeRow& r : report.rows) steps += r.ns;
   EXPECT_LE(steps + report.between_ns, report.plan_ns);
@@ -61,7 +61,7 @@ TEST(Probe, StepsInsideALoopAreNotCountedTwice) {
   ProbeReport report = probe_stop();
   const ProbeRow *product = row(report, "batch_matmul"), *loop = row(report, "while_loop");
   ASSERT_TRUE(product && loop) << report.str();
-  EXPECT_EQ(product->runs, 10);
+  EXPECT_EQ(product->runs, 9);
   EXPECT_EQ(loop->runs, 1);
   EXPECT_LE(loop->ns + product->ns, report.plan_ns);
 }
