@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "mycel/ops.h"
 #include "nn/arith.h"
+#include "runtime/jit.h"
+#include "runtime/region.h"
 
 namespace mycel::nn {
 namespace {
@@ -257,9 +259,46 @@ void Optimizer::check_count(size_t gradients) const {
   value_error("{}: {} gradients given for {} parameters", def.name, gradients, params_.size());
 }
 
+Optimizer::~Optimizer() = default;
+
 void Optimizer::step(std::span<const Tensor> gradients) {
   MYCEL_CHECK(def.update, "{} is a base class", def.name);
   check_count(gradients.size());
+  can_compile(gradients) ? step_compiled(gradients) : step_by_ops(gradients);
+}
+
+bool Optimizer::can_compile(std::span<const Tensor> gradients) const {
+  if (runtime::compiling() || runtime::active_region()) return false;
+  // A schedule of the user's own may do anything, and does it every step.
+  for (const Scheduled& s : scheduled_) {
+    if (s.cell()) return false;
+  }
+  auto plain = [](const Tensor& t) { return t && t.concrete() && !t.trace(); };
+  if (!std::all_of(gradients.begin(), gradients.end(), plain)) return false;
+  auto places = all_places();
+  return std::all_of(places.begin(), places.end(), [&](auto& p) { return plain(p->value); });
+}
+
+void Optimizer::step_compiled(std::span<const Tensor> gradients) {
+  places_ = all_places();
+  std::string types;
+  for (const Parameter& p : places_) types += ir::type_of(p->value).str() + ";";
+  if (!compiled_ || types != compiled_for_) {
+    auto update = [this](std::span<const Tensor> g) {
+      step_by_ops(g);
+      return Tensors();
+    };
+    compiled_ = std::make_unique<runtime::Jit>(update, def.name, [this] {
+      std::vector<Tensor*> values;
+      for (const Parameter& p : places_) values.push_back(&p->value);
+      return values;
+    });
+    compiled_for_ = std::move(types);
+  }
+  (*compiled_)(gradients);
+}
+
+void Optimizer::step_by_ops(std::span<const Tensor> gradients) {
   Tensors now = scheduled_now();
   if (def.begin) def.begin(*this);
   for (size_t i = 0; i < params_.size(); ++i)

@@ -18,6 +18,10 @@
 #include "nn/args.h"
 #include "nn/cell.h"
 
+namespace mycel::runtime {
+class Jit;
+}
+
 namespace mycel::nn {
 
 class Optimizer;
@@ -75,6 +79,7 @@ class Scheduled {
 
 class Optimizer : public Cell {
  public:
+  ~Optimizer() override;
   Optimizer(const OptimizerDef& def, std::vector<ParamGroup> groups, Args args,
             const std::vector<Parameter>& order = {});
 
@@ -153,6 +158,10 @@ class Optimizer : public Cell {
   // `prepared`: the gradient as the rule takes it, and weight decay has been dealt with.
   void update_one(int i, const Tensor& gradient, const Tensors& now, bool prepared);
   std::vector<Parameter> all_places() const;
+  void step_by_ops(std::span<const Tensor> gradients);
+  // The whole update as one compiled program, for steps that nothing watches.
+  bool can_compile(std::span<const Tensor> gradients) const;
+  void step_compiled(std::span<const Tensor> gradients);
 
   std::vector<Parameter> params_;
   std::vector<Rule> rules_;
@@ -161,6 +170,9 @@ class Optimizer : public Cell {
   std::vector<Slot> slots_;
   Parameter global_step_;
   double loss_scale_ = 1;
+  std::vector<Parameter> places_;  // that the compiled update reads and writes
+  std::unique_ptr<runtime::Jit> compiled_;
+  std::string compiled_for_;  // the types of places_
 };
 using OptimizerPtr = std::shared_ptr<Optimizer>;
 
