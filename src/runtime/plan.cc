@@ -90,9 +90,11 @@ class PlanBuilder {
 
   void add_step(const Node& n) {
     if (n.is_param()) return;
-    if (n.op == ir::core_ops().constant) {
+    if (n.op == ir::core_ops().constant || small_fill(n)) {
       put(number({const_cast<Node*>(&n), 0}), {Plan::Place::kConstant, plan_->constants_.size()});
-      plan_->constants_.push_back(n.attrs[0].tensor());
+      plan_->constants_.push_back(n.op == ir::core_ops().constant
+                                      ? n.attrs[0].tensor()
+                                      : evaluate(*n.op, {}, n.attrs).at(0));
       return;
     }
     if (n.op->def.view && n.types[0].shape.known()) {
@@ -119,6 +121,13 @@ class PlanBuilder {
       for (size_t j = 0; j < s.out.size(); ++j) held_[s.out[j]] = !(placed_top && j == 1);
     }
     plan_->steps_.push_back(std::move(s));
+  }
+
+  // Filled once, not in every run.
+  static bool small_fill(const Node& n) {
+    constexpr int64_t kElements = 1024;
+    return n.op == ir::core_ops().full && n.inputs.empty() && n.types[0].shape.known() &&
+           n.types[0].shape.size() <= kElements;
   }
 
   static bool packed(const Value& v) { return v.shape().known(); }

@@ -1,5 +1,6 @@
 #include "backend/cpu/onednn/matmul.h"
 
+#include "backend/cpu/nest_kernel.h"
 #include "ops/all_kernels.cpu.h"
 
 namespace mycel::ops {
@@ -7,7 +8,18 @@ namespace {
 
 namespace onednn = cpu::onednn;
 
+// Below this many multiplications a call of the library costs more than the product.
+constexpr int64_t kSmall = 20'000;
+
+std::string too_large(const cpu::Problem& p) {
+  const Shape &a = p.in[0]->shape, &y = p.out[0].shape;
+  const bool transposed = p.op.attr_index("transpose_a") >= 0 && p.view().boolean("transpose_a");
+  const int64_t summed = a.rank() == 0 ? 1 : a[transposed && a.rank() > 1 ? -2 : -1];
+  return y.size() * summed <= kSmall ? "" : "the product is large";
+}
+
 constexpr cpu::KernelDef kKernels[] = {
+    {"batch_matmul", "small", too_large, cpu::prepare_nest},
     {"batch_matmul", "onednn", onednn::matmul_refuses, onednn::matmul},
     {"matmul", "onednn", onednn::matmul_refuses, onednn::matmul},
     {"dense", "onednn", onednn::dense_refuses, onednn::dense},

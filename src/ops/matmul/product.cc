@@ -8,12 +8,15 @@ namespace {
 using loops::Buf;
 using loops::LoopKind;
 using loops::Nest;
+using loops::Trips;
 using loops::Val;
 using loops::Var;
 
 constexpr int64_t kTile = 512;  // columns of one task when rows of b are added up
 constexpr int64_t kBlock = 64;  // columns of one task when dot products are formed
 constexpr int kUnroll = 4;
+constexpr int64_t kFewColumns = 128;
+constexpr int kRows = 4;  // of a block that shares its loads of b
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -46,38 +49,67 @@ void batch_offsets(const Numbers& s, Val index, Val* a, Val* b) {
   }
 }
 
-// Row i of y over one tile of columns is a sum of rows of b: four rows of b per pass over the tile.
+// sum + x y, with one rounding where the machine can.
+Val multiply_add(Val x, Val y, Val sum) {
+  return is_float(sum.dtype()) ? fma(x, y, sum) : sum + x * y;
+}
+
+// A block of rows of y over one tile of columns is a sum of rows of b, four of them per pass over
+// the tile: what is loaded of b serves every row of the block.
 void emit_rows(Nest& nest, Buf a, Buf b, Buf y, const Buf* bias, const Product& p,
                int64_t batches) {
-  int64_t tiles = ceil_div(p.n, kTile);
+  int64_t tiles = ceil_div(p.n, kTile), blocks = ceil_div(p.m, kRows);
   Numbers s = numbers_of(nest, p, tiles);
-  nest.parallel(batches * tiles * p.m, std::min(p.n, kTile) * p.k, [&](Val task) {
-    Val i = task % s.m, rest = task / s.m;
+  Val block_count = nest.number(blocks);
+  const Trips trips = p.n < kFewColumns ? Trips::kFew : Trips::kMany;
+  nest.parallel(batches * tiles * blocks, std::min(p.n, kTile) * p.k * kRows, [&](Val task) {
+    Val i0 = (task % block_count) * kRows, rest = task / block_count;
     Val j0 = (rest % s.tasks) * kTile, batch = rest / s.tasks;
     Val width = min(s.n - j0, nest.index(kTile));
     Val a0, b0;
     batch_offsets(s, batch, &a0, &b0);
-    a0 = a0 + i * s.a_row;
     b0 = b0 + j0;
-    Val y0 = (batch * s.m + i) * s.n + j0;
-    nest.loop(width, LoopKind::kVector, [&](Val j) {
-      Val start = bias ? nest.load(*bias, j0 + j) : loops::constant(nest, y.dtype, int64_t{0});
-      nest.store(y, y0 + j, start);
-    });
-    auto add_rows = [&](Val k, int rows) {
-      std::vector<Val> factor;
-      for (int r = 0; r < rows; ++r) factor.push_back(nest.load(a, a0 + (k + r) * s.a_col));
-      nest.loop(width, LoopKind::kVector, [&](Val j) {
-        Val sum = nest.load(y, y0 + j);
-        for (int r = 0; r < rows; ++r)
-          sum = sum + factor[r] * nest.load(b, b0 + (k + r) * s.b_row + j);
-        nest.store(y, y0 + j, sum);
-      });
+    // Rows i … i + count - 1.
+    auto rows = [&](Val i, int count) {
+      Val from = a0 + i * s.a_row, y0 = (batch * s.m + i) * s.n + j0;
+      nest.loop(
+          width, LoopKind::kVector,
+          [&](Val j) {
+            Val start =
+                bias ? nest.load(*bias, j0 + j) : loops::constant(nest, y.dtype, int64_t{0});
+            for (int r = 0; r < count; ++r) nest.store(y, y0 + s.n * r + j, start);
+          },
+          trips);
+      auto add = [&](Val k, int terms) {
+        std::vector<Val> factor;
+        for (int r = 0; r < count; ++r) {
+          for (int t = 0; t < terms; ++t)
+            factor.push_back(nest.load(a, from + s.a_row * r + (k + t) * s.a_col));
+        }
+        nest.loop(
+            width, LoopKind::kVector,
+            [&](Val j) {
+              std::vector<Val> of_b;
+              for (int t = 0; t < terms; ++t)
+                of_b.push_back(nest.load(b, b0 + (k + t) * s.b_row + j));
+              for (int r = 0; r < count; ++r) {
+                Val sum = nest.load(y, y0 + s.n * r + j);
+                for (int t = 0; t < terms; ++t)
+                  sum = multiply_add(factor[r * terms + t], of_b[t], sum);
+                nest.store(y, y0 + s.n * r + j, sum);
+              }
+            },
+            trips);
+      };
+      Val quads = s.k / kUnroll;
+      nest.loop(quads, LoopKind::kSequential, [&](Val q) { add(q * kUnroll, kUnroll); });
+      nest.loop(s.k - quads * kUnroll, LoopKind::kSequential,
+                [&](Val r) { add(quads * kUnroll + r, 1); });
     };
-    Val quads = s.k / kUnroll;
-    nest.loop(quads, LoopKind::kSequential, [&](Val q) { add_rows(q * kUnroll, kUnroll); });
-    nest.loop(s.k - quads * kUnroll, LoopKind::kSequential,
-              [&](Val r) { add_rows(quads * kUnroll + r, 1); });
+    Val left = s.m - i0;
+    nest.if_(
+        left >= kRows, [&] { rows(i0, kRows); },
+        [&] { nest.loop(left, LoopKind::kSequential, [&](Val r) { rows(i0 + r, 1); }); });
   });
 }
 
@@ -167,14 +199,41 @@ Product product_of(const Shape& a, bool transpose_a, const Shape& b, bool transp
   return p;
 }
 
+namespace {
+
+// b with its columns side by side, as a stage of its own: [batch, k, n].
+Buf transposed(Nest& nest, Buf b, const Product& p, int64_t batches) {
+  Buf to = nest.scratch(b.dtype, std::max<int64_t>(batches * p.k * p.n, 1));
+  Numbers s = numbers_of(nest, p, 0);
+  nest.parallel(batches * p.k, 4 * p.n, [&](Val task) {
+    Val a0, b0;
+    batch_offsets(s, task / s.k, &a0, &b0);
+    b0 = b0 + task % s.k * s.b_row;
+    nest.loop(
+        s.n, LoopKind::kVector,
+        [&](Val j) { nest.store(to, task * s.n + j, nest.load(b, b0 + j * s.b_col)); },
+        p.n < kFewColumns ? Trips::kFew : Trips::kMany);
+  });
+  return to;
+}
+
+}  // namespace
+
 void emit_product(Nest& nest, Buf a, Buf b, Buf y, const Buf* bias, const Product& p) {
   int64_t batches = 1;
-  for (int64_t n : p.batch) batches *= n;
-  if (p.b_col == 1 && !narrow_float(y.dtype)) {
-    emit_rows(nest, a, b, y, bias, p, batches);
-  } else {
-    emit_dots(nest, a, b, y, bias, p, batches);
+  bool shared = false;  // one matrix b for several of a
+  for (size_t d = 0; d < p.batch.size(); ++d) {
+    batches *= p.batch[d];
+    shared |= p.batch[d] != 1 && p.b_batch[d] == 0;
   }
+  if (narrow_float(y.dtype) || (p.b_col != 1 && (p.m < 2 * kRows || shared)))
+    return emit_dots(nest, a, b, y, bias, p, batches);
+  if (p.b_col == 1) return emit_rows(nest, a, b, y, bias, p, batches);
+  Product q = p;
+  q.b_row = p.n, q.b_col = 1;
+  int64_t stride = p.k * p.n;
+  for (size_t d = p.batch.size(); d-- > 0; stride *= p.batch[d]) q.b_batch[d] = stride;
+  emit_rows(nest, a, transposed(nest, b, p, batches), y, bias, q, batches);
 }
 
 }  // namespace mycel::ops
