@@ -53,6 +53,7 @@ class Tracing {
       : outer_(g_current),
         outer_hook_(g_on_read),
         keys_([this](uint64_t seed) { return key(seed); }) {
+    recorder.keep_kernels();
     g_current = this;
     g_on_read = [](const nn::Parameter& p) { g_current->read(p); };
   }

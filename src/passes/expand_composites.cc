@@ -6,12 +6,15 @@ namespace mycel::passes {
 
 namespace {
 
-GraphOut expand_level(const ir::Graph& g) {
+using Wanted = bool (*)(const ir::Op&);
+
+GraphOut expand_level(const ir::Graph& g, Wanted wanted) {
+  auto expands = [&](const ir::Node& n) { return n.op && n.op->def.composite() && wanted(*n.op); };
   bool any = false;
-  for (const ir::Node& n : g.nodes()) any |= n.op && n.op->def.composite();
+  for (const ir::Node& n : g.nodes()) any |= expands(n);
   Rewrite r(g);
   for (const ir::Node& n : g.nodes()) {
-    if (!n.op || !n.op->def.composite()) {
+    if (!expands(n)) {
       r.copy(n);
       continue;
     }
@@ -21,11 +24,21 @@ GraphOut expand_level(const ir::Graph& g) {
     for (size_t i = before; i < r.out().size(); ++i) r.out().nodes()[i].loc = n.loc;
   }
   GraphOut done = r.finish();
-  return any ? expand_level(*done) : done;  // an expansion may itself use composites
+  return any ? expand_level(*done, wanted) : done;  // an expansion may itself use composites
+}
+
+GraphOut expand_all(const ir::Graph& g) {
+  return expand_level(g, [](const ir::Op&) { return true; });
+}
+
+GraphOut expand_unless_kernel(const ir::Graph& g) {
+  return expand_level(g, [](const ir::Op& op) { return !op.def.loops; });
 }
 
 }  // namespace
 
-GraphOut expand_composites(const ir::Graph& g) { return at_every_level(g, expand_level); }
+GraphOut expand_composites(const ir::Graph& g) { return at_every_level(g, expand_all); }
+
+GraphOut expand_to_kernels(const ir::Graph& g) { return at_every_level(g, expand_unless_kernel); }
 
 }  // namespace mycel::passes

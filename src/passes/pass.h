@@ -16,6 +16,9 @@ using Evaluate = Tensors (*)(const ir::Op&, std::span<const Tensor>, const ir::A
 
 // Replaces composite ops by what they are made of, until none is left.
 GraphOut expand_composites(const ir::Graph& g);
+// The same, but leaves those that have a loop nest: they run as one kernel. For graphs that are
+// about to run; transforms need primitives.
+GraphOut expand_to_kernels(const ir::Graph& g);
 // Algebra by a table of patterns (simplify_arithmetic.cc, simplify_layout.cc): x * 1, reshape of
 // reshape, casts that cancel, slices of concatenations; pow by 2 becomes the more exact product.
 GraphOut simplify_algebra(const ir::Graph& g);

@@ -29,7 +29,7 @@ bool has_control(const ir::Graph& g) {
 }
 
 constexpr Step kFirst[] = {
-    {"expand_composites", expand_composites},
+    {"expand_to_kernels", expand_to_kernels},
     {"simplify_algebra", simplify_algebra},
 };
 // Before them: fold_constants, where there is something to evaluate with.

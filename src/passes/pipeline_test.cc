@@ -50,7 +50,7 @@ TEST_F(DumpTest, TheGraphAfterEveryPass) {
   auto g = sample();
   auto out = optimize(*g);
   std::vector<std::string> names = files();
-  std::vector<std::string> passes = {"input", "expand_composites", "simplify_algebra"};
+  std::vector<std::string> passes = {"input", "expand_to_kernels", "simplify_algebra"};
   for (int round = 0; round < 2; ++round) {  // the first drops the dead tanh, the second nothing
     passes.insert(passes.end(), {"inline_regions", "simplify_algebra", "hoist_loop_invariants",
                                  "merge_duplicates", "merge_gradient_sums", "eliminate_dead_code"});

@@ -315,7 +315,8 @@ Tensors call_watched(const ir::Op& op, std::span<const Tensor> in, const ir::Att
   Tensors plain(in.begin(), in.end());
   Traced* top = innermost_trace(plain);
   // A composite is recorded as what it is made of, so that transforms see only primitives.
-  if (op.def.composite()) return call_expansion(op, plain, full);
+  bool kept = op.def.loops && top && top->level->recorder->keeps_kernels() && !active_region();
+  if (op.def.composite() && !kept) return call_expansion(op, plain, full);
   if (!top) {
     return watch_of(plain) == Watch::kAbstract ? infer_abstract(op, plain, full)
                                                : call(op, plain, full);

@@ -110,6 +110,7 @@ Trace Jit::Impl::trace(std::span<const Tensor> args, const std::vector<Tensor*>&
   Compiling guard;
   Trace t;
   Recorder r(name, true);
+  r.keep_kernels();
   Tensors params;
   for (const Tensor& a : args) params.push_back(r.watch(Tensor::abstract(a.dtype(), a.shape())));
   t.arguments = args.size();

@@ -49,6 +49,10 @@ class Recorder {
   void close();
 
   bool closed() const { return closed_; }
+  // Records composite ops that have a loop nest as they are, instead of what they are made of: for
+  // a program that only runs. A transform of its graph expands them first.
+  void keep_kernels() { keeps_kernels_ = true; }
+  bool keeps_kernels() const { return keeps_kernels_; }
   ir::Graph& graph() { return *graph_; }
   std::shared_ptr<ir::Graph> graph_ptr() { return graph_; }
   const Ref<Level>& level() const { return level_; }
@@ -60,6 +64,7 @@ class Recorder {
  private:
   std::shared_ptr<ir::Graph> graph_;
   const bool closed_;
+  bool keeps_kernels_ = false;
   Ref<Level> level_;
   std::vector<uint32_t> first_primal_;  // by node id
   Tensors primals_;

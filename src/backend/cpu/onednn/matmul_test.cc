@@ -105,6 +105,19 @@ TEST(OneDnnMatmul, AgreesWithLoopsInDouble) {
   for (const Case& c : kCases) check(c, DType::kFloat32, 1e-6);
 }
 
+// Large enough for the packing gemm and for a reordered right side, odd extents included.
+const Case kLargeCases[] = {
+    {{65, 129}, {129, 70}, {65, 70}},
+    {{130, 64}, {130, 96}, {64, 96}, true, false},
+    {{1, 1, 65, 130}, {130, 3072}, {1, 1, 65, 3072}},
+    {{70, 2048}, {70, 65}, {2048, 65}, true, false},
+    {{129, 67}, {71, 129}, {67, 71}, true, true},
+};
+
+TEST(OneDnnMatmul, LargeProductsAgreeWithLoopsInDouble) {
+  for (const Case& c : kLargeCases) check(c, DType::kFloat32, 2e-6);
+}
+
 TEST(OneDnnMatmul, DenseAddsItsBias) {
   ir::Op op(kLayer, 0);
   for (const Shape& xs : {Shape{7}, Shape{5, 7}, Shape{2, 3, 7}}) {
