@@ -27,9 +27,12 @@ uint64_t address_of(llvm::StringRef name) {
 #define MYCEL_F64_1(f) {"mycel_" #f, reinterpret_cast<void*>(static_cast<double (*)(double)>(::f))}
 #define MYCEL_F64_2(f) \
   {"mycel_" #f, reinterpret_cast<void*>(static_cast<double (*)(double, double)>(::f))}
-#define MYCEL_LIBM_1(name)                                                       \
-  {#name, reinterpret_cast<void*>(static_cast<double (*)(double)>(::name))}, {   \
-    #name "f", reinterpret_cast<void*>(static_cast<float (*)(float)>(::name##f)) \
+#define MYCEL_LIBM_1(name)                                                   \
+  {#name, reinterpret_cast<void*>(static_cast<double (*)(double)>(::name))}, \
+      {#name "f", reinterpret_cast<void*>(static_cast<float (*)(float)>(::name##f))}
+#define MYCEL_LIBM_2(name)                                                              \
+  {#name, reinterpret_cast<void*>(static_cast<double (*)(double, double)>(::name))}, {  \
+    #name "f", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(::name##f)) \
   }
   static const Entry kTable[] = {
       MYCEL_F64_1(exp),
@@ -60,16 +63,19 @@ uint64_t address_of(llvm::StringRef name) {
       MYCEL_LIBM_1(ceil),
       MYCEL_LIBM_1(trunc),
       MYCEL_LIBM_1(rint),
-      {"fmod", reinterpret_cast<void*>(static_cast<double (*)(double, double)>(::fmod))},
-      {"fmodf", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(::fmodf))},
+      MYCEL_LIBM_2(fmod),
       {"fma", reinterpret_cast<void*>(static_cast<double (*)(double, double, double)>(::fma))},
       {"fmaf", reinterpret_cast<void*>(static_cast<float (*)(float, float, float)>(::fmaf))},
+      // What LLVM calls for a single maximum where the machine has no instruction of that meaning.
+      MYCEL_LIBM_2(fmax),
+      MYCEL_LIBM_2(fmin),
       {"memset", reinterpret_cast<void*>(::memset)},
       {"memcpy", reinterpret_cast<void*>(::memcpy)},
   };
 #undef MYCEL_F64_1
 #undef MYCEL_F64_2
 #undef MYCEL_LIBM_1
+#undef MYCEL_LIBM_2
   for (const Entry& e : kTable) {
     if (name == e.name) return reinterpret_cast<uint64_t>(e.address);
   }
