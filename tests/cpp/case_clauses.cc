@@ -83,6 +83,8 @@ void read_clause(const ir::Op& op, std::string clause, Clauses& c) {
     reason_into(c.group.no_grad, clause);
   } else if (take(clause, "tol ")) {
     c.group.tolerance = parse_number(clause);
+  } else if (clause == "in float32") {
+    c.group.in_float32 = true;
   } else if (take(clause, "fd ")) {
     c.group.fd_tolerance = parse_number(clause);
   } else if (take(clause, "when ")) {

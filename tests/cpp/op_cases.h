@@ -46,7 +46,9 @@
 //   bad x[2] y[3]        operands that must be refused: shapes as given (others as in the group's
 //   first case) … bad axis = 7         … or an attribute value; the error must be a UserError
 //   naming the op. May repeat. tol 1e-5             relative and absolute tolerance between float32
-//   kernels (default 2e-5) fd 1e-4              tolerance of gradients against finite differences
+//   kernels (default 2e-5)
+//   in float32            computed in float32 whatever its operands are: that tolerance for all
+//   fd 1e-4              tolerance of gradients against finite differences
 //   (default 1e-6 relative) no grad of w: text   that float operand has no gradient, on purpose
 //   skip COLUMN: text    column left out for this group (and the groups after it, in the base
 //   group), with
@@ -119,6 +121,7 @@ struct Group {
   std::map<std::string, std::vector<DType>>
       dtypes;  // operand name ("" for the first's class) -> allowed
   double tolerance = 2e-5;
+  bool in_float32 = false;
   double fd_tolerance = 1e-6;
 };
 

@@ -28,7 +28,7 @@ double tolerance_of(DType d, const Group& g) {
     case DType::kBFloat16:
       return std::max(3e-2, g.tolerance);
     case DType::kFloat64:
-      return 1e-11;
+      return g.in_float32 ? g.tolerance : 1e-11;
     default:
       return g.tolerance;
   }

@@ -185,7 +185,8 @@ constexpr OpDef kScaleAndTranslate = check({
     .expand = expand_scale,
     .cases = "images[2, 4, 5, 3]; scale[2]; scale in {0.7, 1.3}; translation[2]; translation in "
              "{0.1, -0.2}; size = [3, 6]; kernel_type = lanczos1 lanczos3 gaussian triangle "
-             "keyscubic mitchellcubic; antialias = True False; bad scale[3]; bad images[4, 5, 3]; "
+             "keyscubic mitchellcubic; antialias = True False; in float32; bad scale[3]; bad "
+             "images[4, 5, 3]; "
              "bad size = [0, 1]; skip zero_size: images have elements; skip scalar: images have "
              "dims; skip dtypes: computed in float32; skip grad: computed in float32; skip grad2: "
              "the same",
