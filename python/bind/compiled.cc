@@ -249,10 +249,12 @@ const runtime::Plan& plan_of(Compiled& c) {
   std::call_once(c.planned, [&] {
     runtime::PlanOptions options;
     options.donated.assign(c.inputs + c.extras.size(), false);
+    options.steady.assign(c.inputs + c.extras.size(), false);
     for (size_t i = 0; i < c.extras.size(); ++i) {
       const nn::Parameter& p = c.extras[i].param;
       options.donated[c.inputs + i] =
           p && std::find(c.assigned.begin(), c.assigned.end(), p) != c.assigned.end();
+      options.steady[c.inputs + i] = !c.extras[i].key && !options.donated[c.inputs + i];
     }
     c.plan = runtime::Plan::build(*c.graph, options);
     c.report.passes_seconds = c.plan->stats().passes_seconds;

@@ -16,6 +16,7 @@ struct CoreOps {
   const Op* broadcast_to = nullptr;  // x; attr shape
   const Op* zeros_like = nullptr;    // x (value unused)
   const Op* fused = nullptr;         // *x; attr body: graph of elementwise ops
+  const Op* joined = nullptr;        // *x; attr body: graph of one op and elementwise ones after it
   // Control flow (ops/control/control.h says what they take).
   const Op* cond = nullptr;
   const Op* while_loop = nullptr;

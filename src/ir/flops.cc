@@ -80,7 +80,9 @@ int64_t flops(const Node& n) {
   const OpDef& def = n.op->def;
   const std::string_view shard = def.shard, name = def.name;
   if (def.view || n.op == core_ops().cast) return 0;
-  if (n.op->holds_code || n.op == core_ops().fused) return regions(n);
+  if (n.op->holds_code || n.op == core_ops().fused || n.op == core_ops().joined) {
+    return regions(n);
+  }
   if (def.scalar.set()) return all_elements(n.types);
   if (shard.find("reduce(") != shard.npos) return elements(n.inputs[0].type());
   if (shard.find(": sum(") != shard.npos) return contraction(n, shard);

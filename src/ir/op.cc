@@ -260,7 +260,7 @@ Op::Op(const OpDef& d, int identity) : def(d), id(identity), name(d.name) {
   for (size_t i = 0; i < d.attr.size(); ++i) {
     attrs.push_back(parse_attr(d.attr[i]));
     AttrKind k = attrs.back().kind;
-    holds_code |= !d.loops && (k == AttrKind::kGraph || k == AttrKind::kCallback);
+    holds_code |= !d.loops && !d.expand && (k == AttrKind::kGraph || k == AttrKind::kCallback);
     holds_code |= k == AttrKind::kFunction;
   }
   holds_code |= d.control;

@@ -129,6 +129,9 @@ struct OpDef {
   Promote promote = Promote::kNone;
   TypeRule type = nullptr;
   const char* shard = "";
+  // How the op takes operands whose dims stand in another order, for passes that change layouts
+  // (passes/moved.h has the grammar). "": it does not. Elementwise ops need no line.
+  const char* moves = "";
   GradRule grad = {};
   ScalarFormula scalar = {};
   LoopRule loops = nullptr;  // kernel as loop nests

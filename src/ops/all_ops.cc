@@ -48,6 +48,7 @@ void name_core_ops() {
   core.broadcast_to = &ir::op_of(kBroadcastTo);
   core.zeros_like = &ir::op_of(kZerosLike);
   core.fused = &ir::op_of(kFused);
+  core.joined = &ir::op_of(kJoined);
   core.cond = &ir::op_of(kCond);
   core.while_loop = &ir::op_of(kWhileLoop);
   core.call = &ir::op_of(kCall);

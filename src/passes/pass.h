@@ -37,12 +37,22 @@ GraphOut merge_gradient_sums(const ir::Graph& g);
 // Drops nodes whose results nobody uses (side effects stay; parameters of the graph stay), results
 // of branches, and values that a loop carries for nobody.
 GraphOut eliminate_dead_code(const ir::Graph& g);
+// Activations of convolutions keep their channels last from end to end, whatever the program says,
+// with transposes where they come from and where they go: how ops take such operands is in their
+// records (moved.h). Sums over positions may then be taken in another order.
+GraphOut channels_last(const ir::Graph& g);
 // Joins neighbouring elementwise ops of one shape into `fused` ops: one kernel, no memory between
 // them; 16-bit floats between them keep the float32 that they were computed in.
 GraphOut fuse_elementwise(const ir::Graph& g);
+// Whether the backend has a kernel of its own for an op on operands of these types.
+using Accepts = bool (*)(const ir::Op&, std::span<const ir::Type* const> in,
+                         std::span<const ir::Type> out, const ir::Attrs&);
+// Joins an op with the elementwise ops that its result alone goes into, where one kernel does both.
+GraphOut join_epilogues(const ir::Graph& g, Accepts accepts);
 
 // What compiling a graph does to it, in order. MYCEL_DUMP=dir writes the graph after every pass;
-// with MYCEL_DEBUG=1 each result is verified (ir/verify.h). Without `evaluate` nothing is folded.
-GraphOut optimize(const ir::Graph& g, Evaluate evaluate = nullptr);
+// with MYCEL_DEBUG=1 each result is verified (ir/verify.h). Without `evaluate` nothing is folded,
+// and without `accepts` nothing is joined.
+GraphOut optimize(const ir::Graph& g, Evaluate evaluate = nullptr, Accepts accepts = nullptr);
 
 }  // namespace mycel::passes

@@ -41,6 +41,13 @@ constexpr Step kRound[] = {
     {"merge_gradient_sums", merge_gradient_sums},
     {"eliminate_dead_code", eliminate_dead_code},
 };
+// After channels_last, where it changed anything: what it leaves at the borders cancels, folds or is
+// shared.
+constexpr Step kBorders[] = {
+    {"simplify_algebra", simplify_algebra},
+    {"merge_duplicates", merge_duplicates},
+    {"eliminate_dead_code", eliminate_dead_code},
+};
 constexpr Step kLast[] = {
     {"fuse_elementwise", fuse_elementwise},
     {"eliminate_dead_code", eliminate_dead_code},
@@ -77,7 +84,7 @@ class Dump {
 
 }  // namespace
 
-GraphOut optimize(const ir::Graph& g, Evaluate evaluate) {
+GraphOut optimize(const ir::Graph& g, Evaluate evaluate, Accepts accepts) {
   Dump dump(g.name());
   dump("input", g);
   ir::verify_after("tracing", g);
@@ -94,7 +101,14 @@ GraphOut optimize(const ir::Graph& g, Evaluate evaluate) {
     for (const Step& s : kRound) done(s.name, s.control && !has_control(*now) ? now : s.run(*now));
     if (ir::structurally_equal(*now, *before)) break;
   }
+  GraphOut before = now;
+  done("channels_last", channels_last(*now));
+  if (!ir::structurally_equal(*now, *before)) {
+    if (evaluate) done("fold_constants", fold_constants(*now, evaluate));
+    for (const Step& s : kBorders) done(s.name, s.run(*now));
+  }
   for (const Step& s : kLast) done(s.name, s.run(*now));
+  if (accepts) done("join_epilogues", join_epilogues(*now, accepts));
   return now;
 }
 

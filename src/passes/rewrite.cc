@@ -6,7 +6,8 @@
 namespace mycel::passes {
 
 bool has_regions(const ir::Node& n) {
-  if (n.is_param() || n.op == ir::core_ops().fused) return false;
+  const ir::CoreOps& core = ir::core_ops();
+  if (n.is_param() || n.op == core.fused || n.op == core.joined) return false;
   for (size_t i = 0; i < n.attrs.size(); ++i) {
     if (n.attrs[i].is<ir::GraphPtr>()) return true;
   }

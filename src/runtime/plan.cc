@@ -26,6 +26,11 @@ Tensors evaluate(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& 
   return call(op, in, attrs);
 }
 
+bool accepts(const ir::Op& op, std::span<const ir::Type* const> in, std::span<const ir::Type> out,
+             const ir::Attrs& attrs) {
+  return cpu::has_listed_kernel({op, in, out, attrs});
+}
+
 // Of all plans that this thread has built: a plan's regions have plans of their own.
 thread_local double g_passes_seconds = 0;
 
@@ -40,18 +45,23 @@ class PlanBuilder {
   PlanBuilder(const ir::Graph& g, const PlanOptions& options)
       : plan_(std::make_shared<Plan>()), options_(options) {
     auto start = std::chrono::steady_clock::now();
-    plan_->graph_ = passes::optimize(g, evaluate);
+    plan_->graph_ = passes::optimize(g, evaluate, accepts);
     g_passes_seconds += seconds_since(start);
   }
 
   std::shared_ptr<Plan> build() {
     number_values();
     for (const Node& n : plan_->graph_->nodes()) add_step(n);
+    if (!options_.steady.empty()) {
+      take_out_seldom();
+      pack_steady();
+    }
     find_lifetimes();
     place_results();
     place_intermediates();
     for (const auto& [view, of] : views_) plan_->places_[view] = plan_->places_[root(of)];
     finish_steps();
+    note_steady();
     return plan_;
   }
 
@@ -145,6 +155,94 @@ class PlanBuilder {
       s.kind = Plan::Step::kCond;
       s.then = Plan::build(*n.attrs[0].graph());
       s.otherwise = Plan::build(*n.attrs[1].graph());
+    }
+  }
+
+  bool is_steady(int v) const {
+    const Plan::Place& p = plan_->places_[root(v)];
+    bool param = placed_[root(v)] && p.kind == Plan::Place::kParam && p.index < options_.steady.size();
+    return p.kind == Plan::Place::kKept || (param && options_.steady[p.index]);
+  }
+  bool is_constant(int v) const {
+    return placed_[root(v)] && plan_->places_[root(v)].kind == Plan::Place::kConstant;
+  }
+
+  // Steps on steady values alone, unless they make much out of little.
+  void take_out_seldom() {
+    std::vector<bool> leaves(plan_->places_.size(), false);
+    for (const Value& v : graph().results()) leaves[root(number(v))] = true;
+    auto bytes = [&](int v) {
+      return plan_->types_[v].shape.size() * static_cast<int64_t>(size_of(plan_->types_[v].dtype));
+    };
+    std::vector<Plan::Step> often;
+    for (Plan::Step& s : plan_->steps_) {
+      bool seldom = s.kernel && !s.op->def.random && !s.op->def.side_effect;
+      bool any = false;
+      int64_t in = 0, out = 0;
+      for (int v : s.in) {
+        if (v < 0) continue;
+        seldom = seldom && (is_steady(v) || is_constant(v));
+        any |= is_steady(v);
+        in += bytes(v);
+      }
+      for (int v : s.out) {
+        seldom = seldom && !leaves[v];
+        out += bytes(v);
+      }
+      if (seldom && any && out <= 2 * in) {
+        for (int v : s.out) keep(v);
+        plan_->seldom_.push_back(std::move(s));
+      } else {
+        often.push_back(std::move(s));
+      }
+    }
+    plan_->steps_ = std::move(often);
+  }
+
+  void keep(int v) {
+    put(v, {Plan::Place::kKept, plan_->keeps_.size()});
+    plan_->keeps_.push_back(plan_->types_[v]);
+  }
+
+  // Kernels that want another layout of a steady operand get it.
+  void pack_steady() {
+    for (Plan::Step& s : plan_->steps_) {
+      for (size_t k = 0; s.kernel && k < s.in.size(); ++k) {
+        if (s.in[k] < 0 || !(is_steady(s.in[k]) || is_constant(s.in[k]))) continue;
+        auto packed = s.kernel->packed(static_cast<int>(k));
+        if (!packed) continue;
+        int v = static_cast<int>(plan_->places_.size());
+        plan_->places_.emplace_back();
+        plan_->types_.emplace_back(DType::kUInt8, Shape{static_cast<int64_t>(packed->bytes)});
+        placed_.push_back(false);
+        held_.push_back(false);
+        keep(v);
+        Plan::Step pack;
+        pack.kind = Plan::Step::kKernel;
+        pack.kernel = packed->pack;
+        pack.op = s.op;
+        pack.in = {s.in[k]};
+        pack.out = {v};
+        pack.loc = s.loc;
+        plan_->seldom_.push_back(std::move(pack));
+        s.kernel = packed->kernel;
+        s.in[k] = v;
+      }
+    }
+  }
+
+  // The parameters that the seldom steps read.
+  void note_steady() {
+    std::vector<bool> read(graph().params().size(), false);
+    for (const Plan::Step& s : plan_->seldom_) {
+      for (int v : s.in) {
+        if (v < 0) continue;
+        const Plan::Place& p = plan_->places_[v];
+        if (p.kind == Plan::Place::kParam) read[p.index] = true;
+      }
+    }
+    for (size_t i = 0; i < read.size(); ++i) {
+      if (read[i]) plan_->steady_.push_back(i);
     }
   }
 
@@ -309,6 +407,8 @@ void* Plan::address(int value, const Frame& f) const {
       return f.results[p.index].impl()->data;
     case Place::kHeld:
       return f.held[p.index] ? f.held[p.index].impl()->data : nullptr;
+    case Place::kKept:
+      return f.kept->values[p.index].impl()->data;
   }
   return nullptr;
 }
@@ -325,6 +425,7 @@ Tensor Plan::as_tensor(int value, const Frame& f) const {
   if (p.kind == Place::kConstant) return shaped(constants_[p.index]);
   if (p.kind == Place::kResult) return shaped(f.results[p.index]);
   if (p.kind == Place::kHeld) return shaped(f.held[p.index]);
+  if (p.kind == Place::kKept) return shaped(f.kept->values[p.index]);
   auto impl = make_ref<TensorImpl>();
   impl->dtype = types_[value].dtype;
   impl->shape = types_[value].shape;
@@ -438,6 +539,39 @@ void Plan::execute(Frame& f) const {
   }
 }
 
+void Plan::find_kept(Frame& f) const {
+  if (seldom_.empty()) return;
+  std::lock_guard lock(kept_mutex_);
+  auto same = [&](size_t k) {
+    const TensorImpl& now = *f.args[steady_[k]].impl();
+    return kept_->of[k].first == now.storage && kept_->of[k].second == now.data;
+  };
+  bool all = kept_ != nullptr;
+  for (size_t k = 0; all && k < steady_.size(); ++k) all = same(k);
+  if (all) {
+    f.kept = kept_;
+    return;
+  }
+  kept_ = nullptr;
+  auto fresh = std::make_shared<Kept>();
+  bool immutable = true;
+  for (size_t i : steady_) {
+    const TensorImpl& now = *f.args[i].impl();
+    fresh->of.emplace_back(now.storage, now.data);
+    immutable &= !now.storage->foreign();  // an owner outside may write to it
+  }
+  for (const ir::Type& t : keeps_) fresh->values.push_back(Tensor::empty(t.dtype, t.shape));
+  f.kept = fresh;
+  std::vector<void*> at;
+  for (const Step& s : seldom_) {
+    at.clear();
+    for (int v : s.in) at.push_back(address(v, f));
+    for (int v : s.out) at.push_back(address(v, f));
+    s.kernel->run(at.data());
+  }
+  if (immutable) kept_ = std::move(fresh);
+}
+
 Tensors Plan::run(std::span<const Tensor> args) const {
   if (!probe::on.load(std::memory_order_relaxed)) return run_bound(args);
   probe::Span span;
@@ -461,6 +595,7 @@ Tensors Plan::run_bound(std::span<const Tensor> args) const {
     }
   }
   f.args.assign(args.begin(), args.end());
+  find_kept(f);
   bind(f);
   execute(f);
   for (size_t r = 0; r < results_.size(); ++r) {
@@ -473,10 +608,17 @@ std::string Plan::str() const {
   std::string text =
       fmt::format("plan: {} kernels, {} calls, arena {} bytes ({} without reuse)\n", stats_.kernels,
                   stats_.calls, stats_.arena_bytes, stats_.unplanned_bytes);
-  static const char* const kinds[] = {"p", "c", "a", "r", "h"};
+  static const char* const kinds[] = {"p", "c", "a", "r", "h", "k"};
   auto place = [&](int v) {
     return v < 0 ? std::string("-") : fmt::format("{}{}", kinds[places_[v].kind], places_[v].index);
   };
+  for (const Step& s : seldom_) {
+    text += fmt::format("when weights change: {} [{}]", s.op->name, s.kernel->implementation());
+    for (int v : s.in) text += " " + place(v);
+    text += " ->";
+    for (int v : s.out) text += " " + place(v);
+    text += "\n";
+  }
   for (const Step& s : steps_) {
     text +=
         fmt::format("{} [{}]", s.op->name, s.kernel ? s.kernel->implementation() : kWays[s.kind]);

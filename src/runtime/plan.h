@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,10 @@ struct PlanOptions {
   // Parameters whose buffers the plan may overwrite with a result when the caller holds the only
   // reference; indexed like the graph's parameters.
   std::vector<bool> donated;
+  // Parameters that seldom change from run to run (weights): what follows from them alone is
+  // computed when one of them is another tensor than before, and kernels take them packed. Indexed
+  // like the graph's parameters.
+  std::vector<bool> steady;
 };
 
 struct PlanStats {
@@ -47,8 +52,8 @@ class Plan {
   friend class LoopPlan;
   // Where a value lives while the plan runs.
   struct Place {
-    enum Kind : uint8_t { kParam, kConstant, kArena, kResult, kHeld } kind = kArena;
-    size_t index = 0;  // parameter, constant, result or held slot; byte offset in the arena
+    enum Kind : uint8_t { kParam, kConstant, kArena, kResult, kHeld, kKept } kind = kArena;
+    size_t index = 0;  // parameter, constant, result, held or kept slot; byte offset in the arena
   };
   struct Step {
     // How a step runs: by its kernel, on a stack in place, through a plan of its regions, or
@@ -66,11 +71,17 @@ class Plan {
     ir::Loc loc = 0;
     size_t first = 0;  // of its addresses in Frame::addresses
   };
+  // What follows from steady parameters, and which they were.
+  struct Kept {
+    std::vector<std::pair<Ref<Storage>, const void*>> of;
+    Tensors values;
+  };
   // One run of the plan: its tensors, and the address of every operand and result of every kernel.
   // Loops run the same frame many times.
   struct Frame {
     Tensors args, results, held;
     Ref<Storage> arena;
+    std::shared_ptr<const Kept> kept;
     std::vector<void*> addresses;
     bool owns_args = false;  // `args` may be moved from and changed: nobody else looks at them
   };
@@ -78,6 +89,7 @@ class Plan {
   Frame frame(std::span<const Tensor> args) const;  // without results
   void bind(Frame& f) const;                        // fills `addresses`
   void execute(Frame& f) const;
+  void find_kept(Frame& f) const;  // computes it when a steady parameter is another one
   void* address(int value, const Frame& f) const;
   Tensor as_tensor(int value, const Frame& f) const;
   // The tensor of a value that a step reads last, given away where the frame may.
@@ -94,12 +106,17 @@ class Plan {
   std::vector<Place> places_;               // by value number
   ir::Types types_;                         // by value number
   std::vector<Step> steps_;
+  std::vector<Step> seldom_;       // of steady parameters alone; results are kept
+  std::vector<size_t> steady_;     // the parameters that they read
+  std::vector<ir::Type> keeps_;    // by kept slot
   Tensors constants_;
   std::vector<int> results_;      // value number of each result
   std::map<size_t, int> donors_;  // result -> parameter whose buffer it may take
   ir::Types param_types_;
   size_t held_ = 0, addresses_ = 0;
   PlanStats stats_;
+  mutable std::mutex kept_mutex_;
+  mutable std::shared_ptr<const Kept> kept_;
 };
 
 }  // namespace mycel::runtime

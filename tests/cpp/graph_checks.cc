@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/cpu/kernel.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "ir/verify.h"
@@ -18,8 +19,14 @@ Tensors evaluate(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& 
   return runtime::call(op, in, attrs);
 }
 
+bool accepts(const ir::Op& op, std::span<const ir::Type* const> in, std::span<const ir::Type> out,
+             const ir::Attrs& attrs) {
+  return cpu::has_listed_kernel({op, in, out, attrs});
+}
+
 constexpr NamedPass kPasses[] = {
     {"expand_composites", passes::expand_composites},
+    {"expand_to_kernels", passes::expand_to_kernels},
     {"simplify_algebra", passes::simplify_algebra},
     {"fold_constants", [](const ir::Graph& g) { return passes::fold_constants(g, evaluate); }},
     {"inline_regions", passes::inline_regions},
@@ -27,8 +34,10 @@ constexpr NamedPass kPasses[] = {
     {"merge_duplicates", passes::merge_duplicates},
     {"merge_gradient_sums", passes::merge_gradient_sums},
     {"eliminate_dead_code", passes::eliminate_dead_code},
+    {"channels_last", passes::channels_last},
     {"fuse_elementwise", passes::fuse_elementwise},
-    {"optimize", [](const ir::Graph& g) { return passes::optimize(g, evaluate); }},
+    {"join_epilogues", [](const ir::Graph& g) { return passes::join_epilogues(g, accepts); }},
+    {"optimize", [](const ir::Graph& g) { return passes::optimize(g, evaluate, accepts); }},
 };
 
 }  // namespace

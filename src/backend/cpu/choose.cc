@@ -45,6 +45,13 @@ void register_kernels(std::span<const KernelDef> kernels) {
   }
 }
 
+bool has_listed_kernel(const Problem& p) {
+  for (const KernelDef* k : listed(p)) {
+    if (refusal(p, *k).empty()) return true;
+  }
+  return false;
+}
+
 Chosen choose(const Problem& p) {
   std::string refusals;
   for (const KernelDef* k : listed(p)) {

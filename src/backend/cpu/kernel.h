@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,6 +37,14 @@ class Prepared {
   // True when result 0 may share the buffer of operand `i` (same offset): decided by the kernel.
   virtual bool can_alias(int /*operand*/) const { return false; }
   virtual const char* implementation() const = 0;  // "onednn:brgemm:avx512_core", "loops", …
+  // For an operand that stays the same over many runs.
+  struct Packed {
+    size_t bytes = 0;
+    std::shared_ptr<const Prepared> pack;    // buffers: the operand, its packed form
+    std::shared_ptr<const Prepared> kernel;  // as this one, with the packed form for the operand
+  };
+  // Nothing when packing operand `i` gains nothing.
+  virtual std::optional<Packed> packed(int /*operand*/) const { return {}; }
 };
 
 struct KernelDef {
@@ -55,6 +64,8 @@ struct Chosen {
   const KernelDef* host = nullptr;
 };
 
+// Whether one of the kernels that the rooms list accepts the problem. Its primitive is not made.
+bool has_listed_kernel(const Problem& problem);
 void register_kernels(std::span<const KernelDef> kernels);
 // The kernel for a problem; null members when the op is composite and has none of its own (the
 // caller expands it). UserError(kUnsupported) listing every refusal otherwise.

@@ -1,6 +1,7 @@
 #include "backend/cpu/onednn/convolution.h"
 #include "backend/cpu/onednn/unsuited.h"
 #include "ops/all_kernels.cpu.h"
+#include "ops/conv/convolution.cpu.h"
 #include "ops/conv/geometry.h"
 
 namespace mycel::ops {
@@ -67,6 +68,11 @@ constexpr cpu::KernelDef kKernels[] = {
 
 }  // namespace
 
-void register_conv_kernels() { cpu::register_kernels(kKernels); }
+Convolution describe_convolution(const cpu::Problem& p) { return describe<Pass::kForward>(p); }
+
+void register_conv_kernels() {
+  cpu::register_kernels(kKernels);
+  register_joined_convolution_kernels();
+}
 
 }  // namespace mycel::ops

@@ -29,6 +29,7 @@ constexpr OpDef kConv1d = check({
     .promote = Promote::kCommon,
     .type = [](TypeRuleCtx& c) { conv_type(c, 1); },
     .shard = "n c l, o c k, o -> n o l : sum(c), halo(l)",
+    .moves = "m . . -> m : layout best",
     .grad = conv_grad,
     .loops = conv_loops,
     .cases = "c = 4; l = 9; k = 3; stride = 1 2; pad_mode = same valid | input[2, 4, 9]; weight[6, "
@@ -50,6 +51,7 @@ constexpr OpDef kConv2d = check({
     .promote = Promote::kCommon,
     .type = [](TypeRuleCtx& c) { conv_type(c, 2); },
     .shard = "n c h w, o c i j, o -> n o h w : sum(c), halo(h,w)",
+    .moves = "m . . -> m : layout best",
     .grad = conv_grad,
     .loops = conv_loops,
     .cases =
@@ -74,6 +76,7 @@ constexpr OpDef kConv3d = check({
     .promote = Promote::kCommon,
     .type = [](TypeRuleCtx& c) { conv_type(c, 3); },
     .shard = "n c d h w, o c i j k, o -> n o d h w : sum(c), halo(d,h,w)",
+    .moves = "m . . -> m : layout best",
     .grad = conv_grad,
     .loops = conv_loops,
     .cases = "input[1, 2, 4, 3, 5]; weight[2, 2, 2, 3, 2]; bias[2]; pad_mode = same valid; stride "
@@ -95,6 +98,7 @@ constexpr OpDef kConvDx = check({
              "layout: str(channel_first|channel_last) = channel_first", "extra: int[] = 0"},
     .type = conv_dx_type,
     .shard = "none",
+    .moves = "m . . -> m : layout best",
     .grad = conv_dx_grad,
     .loops = conv_dx_loops,
     .batch = batch_merge,
@@ -123,6 +127,7 @@ constexpr OpDef kConvDw = check({
              "layout: str(channel_first|channel_last) = channel_first", "kernel: int[]? = None"},
     .type = conv_dw_type,
     .shard = "none",
+    .moves = "m m - -> . : layout best",
     .grad = conv_dw_grad,
     .loops = conv_dw_loops,
     .cases = "x[2, 3, 7, 4]; dy[2, 4, 3, 3]; stride = [2, 1]; dilation = [1, 1]; kernel = [3, 2]; "

@@ -1,4 +1,4 @@
-// Fused room: one op made of several elementwise ones. Made by passes/fuse_elementwise, never by
+// Fused room: one op made of several. Made by passes (fuse_elementwise, join_epilogues), never by
 // users.
 #pragma once
 
@@ -8,6 +8,7 @@ namespace mycel::ops {
 
 using ir::OpDef;
 
-extern const OpDef kFused;
+extern const OpDef kFused;   // elementwise ops
+extern const OpDef kJoined;  // an op and elementwise ones after it
 
 }  // namespace mycel::ops

@@ -1,5 +1,6 @@
 #include "ops/fused/fused.h"
 
+#include "ir/expansion.h"
 #include "ir/graph.h"
 #include "ir/loop_rule.h"
 #include "ir/type_rule.h"
@@ -44,6 +45,12 @@ void fused_loops(ir::LoopCtx& c) {
       [&](std::span<const loops::Val> x, std::span<loops::Val> y) { compose(body, x, y); });
 }
 
+void expand_joined(ir::Expansion& e) {
+  std::vector<ir::Value> args;
+  for (int i = 0; i < e.inputs(); ++i) args.push_back(e.x(i));
+  for (const ir::Value& v : ir::inline_graph(*e.attrs["body"].graph(), e.graph, args)) e.result(v);
+}
+
 void fused_type(ir::TypeRuleCtx& c) {
   for (const ir::Value& v : c.attrs["body"].graph()->results()) c.out.push_back(v.type());
 }
@@ -64,6 +71,19 @@ constexpr OpDef kFused = ir::check({
     .internal = true,
 });
 
-void register_fused() { ir::register_ops({&kFused}); }
+constexpr OpDef kJoined = ir::check({
+    .name = "joined",
+    .doc = "One op and the elementwise ops that its result goes through, run as one kernel.",
+    .in = {"*x: any"},
+    .attr = {"body: graph"},
+    .out = {"*y"},
+    .type = fused_type,
+    .shard = "none",
+    .expand = expand_joined,
+    .cases = "skip all: made and tested by passes/join_epilogues",
+    .internal = true,
+});
+
+void register_fused() { ir::register_ops({&kFused, &kJoined}); }
 
 }  // namespace mycel::ops

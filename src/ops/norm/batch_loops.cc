@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "ops/norm/norm_loops.h"
 
@@ -18,6 +19,8 @@ DType compute_dtype(DType t) { return is_float(t) && size_of(t) == 2 ? DType::kF
 // chunks are added in a second stage.
 class ChannelSums {
  public:
+  static constexpr int64_t kBlock = 64;  // channels whose chunks are added up together
+
   ChannelSums(Nest& nest, const BatchSizes& s, DType dtype)
       : nest_(nest),
         s_(s),
@@ -42,6 +45,16 @@ class ChannelSums {
     } else {
       run_channels(count, terms, done);
     }
+  }
+
+  // f(c) for every channel.
+  template <typename F>
+  void each_channel(F f) {
+    nest_.parallel(s_.channels, 16, f);
+  }
+  // Index in x of element e of channel c, e below outer * inner.
+  Val index_of(Val e, Val c) const {
+    return channel_last() ? e * channels + c : (e / inner * channels + c) * inner + e % inner;
   }
 
   // f(index in x, c) for every element, as a vector loop.
@@ -78,32 +91,55 @@ class ChannelSums {
     });
   }
 
+  // Rows that one turn of a chunk's loop adds up in registers before it touches the sums.
+  static constexpr int kTogether = 4;
+
   template <typename Terms, typename Done>
   void run_chunks(int count, Terms terms, Done done) {
-    std::vector<Buf> part;
-    int64_t size = std::max<int64_t>(chunks_ * s_.channels, 1);
-    for (int k = 0; k < count; ++k) part.push_back(nest_.scratch(dtype_, size));
+    std::vector<Buf> part, total;
+    for (int k = 0; k < count; ++k) {
+      part.push_back(nest_.scratch(dtype_, std::max<int64_t>(chunks_ * s_.channels, 1)));
+      total.push_back(nest_.scratch(dtype_, std::max<int64_t>(s_.channels, 1)));
+    }
+    auto clear = [&](const std::vector<Buf>& sums, Val at) {
+      for (int k = 0; k < count; ++k) nest_.store(sums[k], at, zero());
+    };
     Val rows = nest_.number(chunk_), chunk_count = nest_.number(chunks_);
     nest_.parallel(chunks_, 4 * chunk_ * s_.channels, [&](Val chunk) {
       Val to = chunk * channels, first = chunk * rows;
-      nest_.loop(channels, LoopKind::kVector, [&](Val c) {
-        for (int k = 0; k < count; ++k) nest_.store(part[k], to + c, zero());
-      });
-      nest_.loop(min(outer - first, rows), LoopKind::kSequential, [&](Val r) {
+      nest_.loop(channels, LoopKind::kVector, [&](Val c) { clear(part, to + c); });
+      auto add_rows = [&](Val row, int together) {
         nest_.loop(channels, LoopKind::kVector, [&](Val c) {
-          std::vector<Val> t = terms((first + r) * channels + c, c);
+          std::vector<Val> t = terms(row * channels + c, c);
+          for (int u = 1; u < together; ++u) {
+            std::vector<Val> more = terms((row + u) * channels + c, c);
+            for (int k = 0; k < count; ++k) t[k] = t[k] + more[k];
+          }
           for (int k = 0; k < count; ++k) nest_.accumulate(part[k], to + c, t[k]);
         });
-      });
+      };
+      Val mine = min(outer - first, rows), turns = mine / nest_.index(kTogether);
+      nest_.loop(turns, LoopKind::kSequential,
+                 [&](Val r) { add_rows(first + r * kTogether, kTogether); });
+      Val left = turns * kTogether;
+      nest_.loop(mine - left, LoopKind::kSequential, [&](Val r) { add_rows(first + left + r, 1); });
     });
-    nest_.parallel(s_.channels, chunks_, [&](Val c) {
-      std::vector<Var> total;
-      for (int k = 0; k < count; ++k) total.push_back(nest_.var(zero()));
+    Val width = nest_.number(kBlock);
+    nest_.parallel((s_.channels + kBlock - 1) / kBlock, kBlock * chunks_, [&](Val block) {
+      Val first = block * width, here = min(channels - first, width);
+      nest_.loop(here, LoopKind::kVector, [&](Val c) { clear(total, first + c); });
       nest_.loop(chunk_count, LoopKind::kSequential, [&](Val chunk) {
-        for (int k = 0; k < count; ++k) total[k] += nest_.load(part[k], chunk * channels + c);
+        nest_.loop(here, LoopKind::kVector, [&](Val c) {
+          for (int k = 0; k < count; ++k) {
+            nest_.accumulate(total[k], first + c, nest_.load(part[k], chunk * channels + first + c));
+          }
+        });
       });
-      std::vector<Val> totals(total.begin(), total.end());
-      done(c, totals);
+      nest_.loop(here, LoopKind::kVector, [&](Val c) {
+        std::vector<Val> totals;
+        for (int k = 0; k < count; ++k) totals.push_back(nest_.load(total[k], first + c));
+        done(first + c, totals);
+      });
     });
   }
 
@@ -118,37 +154,42 @@ class ChannelSums {
 
 }  // namespace
 
-void emit_batch_norm(Nest& nest, const BatchSizes& s, double epsilon, const NormBufs& b) {
+void emit_batch_moments(Nest& nest, const BatchSizes& s, const MomentBufs& b) {
   DType dtype = compute_dtype(b.x.dtype);
   ChannelSums sums(nest, s, dtype);
-  // Full precision for the statistics that later stages read, whatever dtype they are returned in.
-  Buf mean = nest.scratch(dtype, std::max<int64_t>(s.channels, 1));
-  Buf factor = nest.scratch(dtype, std::max<int64_t>(s.channels, 1));
-  Val eps = nest.number(epsilon, dtype);
-  auto get = [&](const Buf& buf, Val at) { return cast(nest.load(buf, at), dtype); };
+  // Deviations from the mean of a few elements: the sum of their squares is not much larger than
+  // the variance, unless those elements are nothing like the others.
+  constexpr int kSamples = 4;
+  Buf middle = nest.scratch(dtype, std::max<int64_t>(s.channels, 1));
+  auto get = [&](Val at) { return cast(nest.load(b.x, at), dtype); };
+  if (s.outer * s.inner == 0) {  // moments of nothing
+    Val none = loops::constant(nest, dtype, std::numeric_limits<double>::quiet_NaN());
+    sums.each_channel([&](Val c) {
+      nest.store(b.mean, c, none);
+      nest.store(b.variance, c, none);
+    });
+    return;
+  }
+  std::vector<Val> samples;
+  for (int64_t k = 0; k < kSamples; ++k) {
+    samples.push_back(nest.number(s.outer * s.inner * (2 * k + 1) / (2 * kSamples)));
+  }
+  sums.each_channel([&](Val c) {
+    Val sum = get(sums.index_of(samples[0], c));
+    for (int k = 1; k < kSamples; ++k) sum = sum + get(sums.index_of(samples[k], c));
+    nest.store(middle, c, sum / kSamples);
+  });
   sums.run(
-      1, [&](Val i, Val) { return std::vector<Val>{get(b.x, i)}; },
-      [&](Val c, const std::vector<Val>& total) {
-        Val m = total[0] / sums.elements();
-        nest.store(mean, c, m);
-        nest.store(b.mean, c, m);
-      });
-  sums.run(
-      1,
+      2,
       [&](Val i, Val c) {
-        Val d = get(b.x, i) - nest.load(mean, c);
-        return std::vector<Val>{d * d};
+        Val d = get(i) - nest.load(middle, c);
+        return std::vector<Val>{d, d * d};
       },
       [&](Val c, const std::vector<Val>& total) {
-        Val v = total[0] / sums.elements();
-        nest.store(b.variance, c, v);
-        Val f = rsqrt(v + eps);
-        nest.store(factor, c, b.scale ? f * get(*b.scale, c) : f);
+        Val n = sums.elements(), d = total[0] / n;
+        nest.store(b.mean, c, nest.load(middle, c) + d);
+        nest.store(b.variance, c, max(total[1] / n - d * d, 0));
       });
-  sums.each([&](Val i, Val c) {
-    Val v = (get(b.x, i) - nest.load(mean, c)) * nest.load(factor, c);
-    nest.store(b.y, i, b.offset ? v + get(*b.offset, c) : v);
-  });
 }
 
 void emit_batch_norm_dx(Nest& nest, const BatchSizes& s, double epsilon, const NormGradBufs& b) {

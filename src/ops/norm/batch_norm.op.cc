@@ -17,8 +17,10 @@ using ir::Adjoint;
 using ir::Attr;
 using ir::check;
 using ir::Expansion;
+using ir::formula;
 using ir::LoopCtx;
 using ir::TypeRuleCtx;
+namespace types = ir::types;
 using ir::Value;
 
 namespace {
@@ -31,13 +33,13 @@ void check_channels(const TypeRuleCtx& c, int first, int last, int axis) {
   }
 }
 
-void batch_norm_type(TypeRuleCtx& c) {
+// Statistics of 16-bit numbers are float32.
+DType statistics_dtype(DType d) { return is_float(d) && size_of(d) == 2 ? DType::kFloat32 : d; }
+
+void batch_moments_type(TypeRuleCtx& c) {
   if (c.shape(0).rank() < 2) c.fail("'{}' needs at least 2 dims", c.op.inputs[0].name);
-  int axis = c.axis(c.attrs.integer("axis"));
-  check_channels(c, 1, 2, axis);
-  c.result(c.dtype(0), c.shape(0));
-  c.result(c.dtype(1), c.shape(1));
-  c.result(c.dtype(1), c.shape(1));
+  Shape channels{c.shape(0)[c.axis(c.attrs.integer("axis"))]};
+  for (int j = 0; j < 2; ++j) c.result(statistics_dtype(c.dtype(0)), channels);
 }
 
 BatchSizes sizes_of(const LoopCtx& c) {
@@ -46,10 +48,8 @@ BatchSizes sizes_of(const LoopCtx& c) {
   return {x.size(0, axis), x[axis], x.size(axis + 1, x.rank())};
 }
 
-void batch_norm_loops(LoopCtx& c) {
-  loops::Buf scale = c.in(1), offset = c.in(2);
-  emit_batch_norm(c.nest, sizes_of(c), c.attrs.real("epsilon"),
-                  {c.in(0), c.out(0), &scale, &offset, c.out(1), c.out(2)});
+void batch_moments_loops(LoopCtx& c) {
+  emit_batch_moments(c.nest, sizes_of(c), {c.in(0), c.out(0), c.out(1)});
 }
 
 Attr::Ints all_but(int axis, int rank) {
@@ -73,25 +73,52 @@ Value count_of(Adjoint& a, int axis) {
   for (int d = 0; d < x.rank(); ++d) {
     if (d != axis) n = x[d] == kUnknownDim || n < 0 ? -1 : n * x[d];
   }
-  if (n >= 0) return a.scalar(a.y_type(1).dtype, static_cast<double>(n));
-  return cast_to(kReduceSum({ones_of(a.x(0))}, {all_but(axis, x.rank())}), a.y_type(1).dtype);
+  if (n >= 0) return a.scalar(a.y_type(0).dtype, static_cast<double>(n));
+  return cast_to(kReduceSum({ones_of(a.x(0))}, {all_but(axis, x.rank())}), a.y_type(0).dtype);
 }
 
-void batch_norm_grad(Adjoint& a) {
+void batch_moments_grad(Adjoint& a) {
   int rank = a.x_type(0).shape.rank();
-  int axis = normalize_axis(a.attrs().integer("axis"), rank, "batch_norm_train");
-  if (a.has_dy(0)) {
-    std::vector<Value> d =
-        all_results(kBatchNormTrainDx, {a.x(0), a.x(1), a.y(1), a.y(2), a.dy(0)}, a.attrs().all());
-    a.dx(0) += d[0];
-    a.dx(1) += d[1];
-    a.dx(2) += d[2];
+  int axis = normalize_axis(a.attrs().integer("axis"), rank, "batch_moments");
+  if (a.has_dy(0)) a.dx(0) += spread(a, along(a.dy(0) / count_of(a, axis), axis, rank));
+  if (a.has_dy(1)) {
+    Value factor = along(a.dy(1) * 2.0 / count_of(a, axis), axis, rank);
+    a.dx(0) += (a.x(0) - along(a.y(0), axis, rank)) * factor;
   }
-  if (a.has_dy(1)) a.dx(0) += spread(a, along(a.dy(1) / count_of(a, axis), axis, rank));
-  if (a.has_dy(2)) {
-    Value factor = along(a.dy(2) * 2.0 / count_of(a, axis), axis, rank);
-    a.dx(0) += (a.x(0) - along(a.y(1), axis, rank)) * factor;
+}
+
+Value flat(Value v) { return kReshape({v}, {Attr::Ints{-1}}); }
+
+// The whole gradient, with the statistics as functions of x: nothing flows back to operands 3 to 5.
+void normalize_channels_grad(Adjoint& a) {
+  int axis = normalize_axis(a.attrs().integer("axis"), a.x_type(0).shape.rank(), "batch_norm_train");
+  std::vector<Value> d = all_results(
+      kBatchNormTrainDx, {a.x(0), flat(a.x(1)), flat(a.x(3)), flat(a.x(4)), a.dy()},
+      {a.attrs()["epsilon"], axis});
+  a.dx(0) += d[0];
+  a.dx(1) += kReshape({d[1]}, {a.x_type(1).shape});
+  a.dx(2) += kReshape({d[2]}, {a.x_type(2).shape});
+}
+
+void expand_batch_norm_train(Expansion& e) {
+  Value x = e.x(0), scale = e.x(1), offset = e.x(2);
+  int rank = x.rank();
+  if (rank < 2) value_error("batch_norm_train: 'x' needs at least 2 dims, got {}", x.type().str());
+  int axis = normalize_axis(e.attrs.integer("axis"), rank, "batch_norm_train");
+  for (int i = 1; i < 3; ++i) {
+    if (e.x(i).rank() != 1 || dims_differ(e.x(i).shape()[0], x.shape()[axis])) {
+      value_error("batch_norm_train: '{}' must have shape [{}], got {}", e.op.inputs[i].name,
+                  x.shape()[axis], e.x(i).type().str());
+    }
   }
+  std::vector<Value> m = all_results(kBatchMoments, {x}, {axis});
+  Value factor = kRsqrt({m[1] + e.attrs.real("epsilon")}) * cast_to(scale, m[1].dtype());
+  auto wide = [&](Value v) { return along(v, axis, rank); };
+  e.result(kNormalizeChannels(
+      {x, wide(scale), wide(offset), wide(m[0]), wide(m[1]), wide(factor)},
+      {e.attrs["epsilon"], axis}));
+  e.result(cast_to(m[0], scale.dtype()));
+  e.result(cast_to(m[1], scale.dtype()));
 }
 
 void batch_norm_dx_type(TypeRuleCtx& c) {
@@ -160,6 +187,45 @@ void expand_batch_norm_class(Expansion& e) {
 
 }  // namespace
 
+constexpr OpDef kBatchMoments = check({
+    .name = "batch_moments",
+    .doc = "Mean and (biased) variance of each channel over all other dims, in one sweep; float32 "
+           "for 16-bit numbers. `axis` is the channel's.",
+    .in = {"x: float[n, c, h, w]"},
+    .attr = {"axis: int = 1"},
+    .out = {"mean", "variance"},
+    .type = batch_moments_type,
+    .shard = "none",
+    .moves = "m -> . . : axis axis",
+    .grad = batch_moments_grad,
+    .loops = batch_moments_loops,
+    .cases = "x[3, 2, 2, 3] [6, 2]; bad x[2] | x[3, 2, 3, 2]; axis = -1 | x[130, 3]; axis = 1",
+    .internal = true,
+});
+
+constexpr OpDef kNormalizeChannels = check({
+    .name = "normalize_channels",
+    .doc = "(x - mean) factor + offset, where mean and variance are the moments of x and factor is "
+           "scale / sqrt(variance + epsilon): batch_norm_train's result, of operands that broadcast "
+           "against x. `axis` is the channel's. Its gradient is the whole one.",
+    .in = {"x: float[n, c, h, w]", "scale: float[c, 1, 1]", "offset: float[c, 1, 1]",
+           "mean: float[c, 1, 1]", "variance: float[c, 1, 1]", "factor: float[c, 1, 1]"},
+    .attr = {"epsilon: float = 1e-5", "axis: int = 1"},
+    .type = types::same_as_first,
+    .shard = "none",
+    .moves = "m b b b b b -> m : axis axis",
+    .grad = normalize_channels_grad,
+    .scalar = formula(6, 1,
+                      [](const loops::Val* in, const ir::Attrs&, loops::Val* out) {
+                        loops::Val mean = in[3];
+                        auto same = [&](loops::Val v) { return cast(v, mean.dtype()); };
+                        out[0] = (same(in[0]) - mean) * same(in[5]) + same(in[2]);
+                      }),
+    .cases = "x[3, 2, 2, 3]; c = 2; skip grad: it is batch_norm_train's, which is tested; skip "
+             "grad2: the same; skip jvp: the same",
+    .internal = true,
+});
+
 constexpr OpDef kBatchNormTrain = check({
     .name = "batch_norm_train",
     .doc = "y = (x - mean) / sqrt(variance + epsilon) scale + offset with the mean and (biased) "
@@ -168,10 +234,8 @@ constexpr OpDef kBatchNormTrain = check({
     .in = {"x: float[n, c, h, w]", "scale: float[c]", "offset: float[c]"},
     .attr = {"epsilon: float = 1e-5", "axis: int = 1"},
     .out = {"y", "mean", "variance"},
-    .type = batch_norm_type,
     .shard = "none",
-    .grad = batch_norm_grad,
-    .loops = batch_norm_loops,
+    .expand = expand_batch_norm_train,
     .cases = "x[3, 2, 2, 3] [6, 2]; scale[2]; offset[2]; fd 1e-5; bad scale[3]; bad x[2] | x[3, 2, "
              "3, 2]; scale[2]; "
              "offset[2]; axis = -1 | x[130, 3]; scale[3]; offset[3]; axis = 1; skip grad: covered "
@@ -190,6 +254,7 @@ constexpr OpDef kBatchNormTrainDx = check({
     .out = {"dx", "dscale", "doffset"},
     .type = batch_norm_dx_type,
     .shard = "none",
+    .moves = "m . . . m -> m . . : axis axis",
     .loops = batch_norm_dx_loops,
     .expand = expand_batch_norm_dx,
     .cases = "x[3, 2, 2, 3]; dy[3, 2, 2, 3]; c = 2; variance in (0.5, 2) | x[130, 3]; dy[130, 3]; "
@@ -237,7 +302,7 @@ constexpr OpDef kBatchNormClass = check({
 });
 
 void register_batch_norm() {
-  ir::register_ops({&kBatchNormTrain, &kBatchNormTrainDx, &kBatchNorm, &kBatchNormClass});
+  ir::register_ops({&kBatchMoments, &kNormalizeChannels, &kBatchNormTrain, &kBatchNormTrainDx, &kBatchNorm, &kBatchNormClass});
 }
 
 }  // namespace mycel::ops

@@ -1,6 +1,6 @@
-// Loop nests of layer and batch normalisation and of their first gradients. Statistics take two
-// passes: first the mean, then the mean of squared deviations, so that a large offset costs no
-// accuracy. How sums are cut depends on shapes alone.
+// Loop nests of layer and batch normalisation and of their first gradients. Statistics of a layer
+// take two passes: first the mean, then the mean of squared deviations; those of a batch one, with
+// deviations from an element of the same channel. A large offset costs no accuracy. How sums are cut depends on shapes alone.
 #pragma once
 
 #include "ir/loop_rule.h"
@@ -34,7 +34,10 @@ void emit_layer_norm_dx(loops::Nest& nest, const LayerSizes& s, double epsilon,
 struct BatchSizes {
   int64_t outer = 1, channels = 1, inner = 1;
 };
-void emit_batch_norm(loops::Nest& nest, const BatchSizes& s, double epsilon, const NormBufs& b);
+struct MomentBufs {
+  loops::Buf x, mean, variance;
+};
+void emit_batch_moments(loops::Nest& nest, const BatchSizes& s, const MomentBufs& b);
 void emit_batch_norm_dx(loops::Nest& nest, const BatchSizes& s, double epsilon,
                         const NormGradBufs& b);
 

@@ -17,6 +17,7 @@ constexpr OpDef kAdaptiveMaxPool1d = check({
     .attr = {"output_size: int[1]", "layout: str(channel_first|channel_last) = channel_first"},
     .type = [](TypeRuleCtx& c) { adaptive_type(c, 1); },
     .shard = "n c l -> n c m",
+    .moves = "m -> m : layout order",
     .grad = adaptive_max_grad,
     .loops = adaptive_max_loops,
     .cases = "input[2, 3, 7]; input in distinct(-9, 9); output_size = 3 1 9; bad output_size = 0; "
@@ -33,6 +34,7 @@ constexpr OpDef kAdaptiveMaxPool2d = check({
     .attr = {"output_size: int[2]", "layout: str(channel_first|channel_last) = channel_first"},
     .type = [](TypeRuleCtx& c) { adaptive_type(c, 2); },
     .shard = "n c h w -> n c i j",
+    .moves = "m -> m : layout order",
     .grad = adaptive_max_grad,
     .loops = adaptive_max_loops,
     .cases = "input[2, 2, 5, 7]; input in distinct(-9, 9); output_size = [3, 2] 1 -1; bad "
@@ -50,6 +52,7 @@ constexpr OpDef kAdaptiveMaxPool3d = check({
     .attr = {"output_size: int[3]", "layout: str(channel_first|channel_last) = channel_first"},
     .type = [](TypeRuleCtx& c) { adaptive_type(c, 3); },
     .shard = "n c d h w -> n c i j k",
+    .moves = "m -> m : layout order",
     .grad = adaptive_max_grad,
     .loops = adaptive_max_loops,
     .cases = "input[1, 2, 4, 3, 5]; input in distinct(-9, 9); output_size = [2, 2, 3]; bad "
@@ -65,6 +68,7 @@ constexpr OpDef kAdaptiveAvgPool1d = check({
     .attr = {"output_size: int[1]", "layout: str(channel_first|channel_last) = channel_first"},
     .type = [](TypeRuleCtx& c) { adaptive_type(c, 1); },
     .shard = "n c l -> n c m",
+    .moves = "m -> m : layout order",
     .grad = adaptive_avg_grad,
     .loops = adaptive_avg_loops,
     .cases =
@@ -80,6 +84,7 @@ constexpr OpDef kAdaptiveAvgPool2d = check({
     .attr = {"output_size: int[2]", "layout: str(channel_first|channel_last) = channel_first"},
     .type = [](TypeRuleCtx& c) { adaptive_type(c, 2); },
     .shard = "n c h w -> n c i j",
+    .moves = "m -> m : layout order",
     .grad = adaptive_avg_grad,
     .loops = adaptive_avg_loops,
     .cases = "input[2, 2, 5, 7]; output_size = [3, 2] 1 -1; bad output_size = 0; skip zero_size: "
@@ -97,6 +102,7 @@ constexpr OpDef kAdaptiveAvgPool3d = check({
     .attr = {"output_size: int[3]", "layout: str(channel_first|channel_last) = channel_first"},
     .type = [](TypeRuleCtx& c) { adaptive_type(c, 3); },
     .shard = "n c d h w -> n c i j k",
+    .moves = "m -> m : layout order",
     .grad = adaptive_avg_grad,
     .loops = adaptive_avg_loops,
     .cases = "input[1, 2, 4, 3, 5]; output_size = [2, 2, 3]; bad output_size = 0; skip zero_size: "

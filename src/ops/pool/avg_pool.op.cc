@@ -22,6 +22,7 @@ constexpr OpDef kAvgPool1d = check({
     .attr = {MYCEL_MEAN_ATTRS("1", " = 1")},
     .type = [](TypeRuleCtx& c) { avg_pool_type(c, 1); },
     .shard = "n c l -> n c m : halo(l)",
+    .moves = "m -> m : layout order",
     .grad = avg_pool_grad,
     .loops = avg_pool_loops,
     .cases = "input_x[2, 3, 8]; kernel_size = 3; stride = 1 2; padding = 0 1; count_include_pad = "
@@ -40,6 +41,7 @@ constexpr OpDef kAvgPool2d = check({
     .attr = {MYCEL_MEAN_ATTRS("2", " = 1")},
     .type = [](TypeRuleCtx& c) { avg_pool_type(c, 2); },
     .shard = "n c h w -> n c i j : halo(h,w)",
+    .moves = "m -> m : layout order",
     .grad = avg_pool_grad,
     .loops = avg_pool_loops,
     .cases = "input_x[2, 2, 5, 6]; kernel_size = 2 [3, 2]; stride = 1 2; padding = 0 1; ceil_mode "
@@ -61,6 +63,7 @@ constexpr OpDef kAvgPool3d = check({
     .attr = {MYCEL_MEAN_ATTRS("3", " = 1")},
     .type = [](TypeRuleCtx& c) { avg_pool_type(c, 3); },
     .shard = "n c d h w -> n c i j k : halo(d,h,w)",
+    .moves = "m -> m : layout order",
     .grad = avg_pool_grad,
     .loops = avg_pool_loops,
     .cases = "input_x[1, 2, 4, 3, 5]; kernel_size = 2; stride = 1 2; padding = 0 1; "
@@ -78,6 +81,7 @@ constexpr OpDef kAvgPoolDx = check({
     .out = {"dx"},
     .type = avg_dx_type,
     .shard = "none",
+    .moves = "m - -> m : layout order",
     .grad = avg_dx_grad,
     .loops = avg_dx_loops,
     .batch = batch_merge_all,

@@ -24,6 +24,7 @@ constexpr OpDef kMaxPool1d = check({
     .attr = {MYCEL_WINDOW_ATTRS("1")},
     .type = [](TypeRuleCtx& c) { max_pool_type(c, 1); },
     .shard = "n c l -> n c m : halo(l)",
+    .moves = "m -> m : layout order",
     .grad = max_pool_grad,
     .loops = max_pool_loops,
     .cases = "x[2, 3, 8]; x in distinct(-9, 9); kernel_size = 3; stride = None 2; padding = 0 1; "
@@ -43,6 +44,7 @@ constexpr OpDef kMaxPool2d = check({
     .attr = {MYCEL_WINDOW_ATTRS("2")},
     .type = [](TypeRuleCtx& c) { max_pool_type(c, 2); },
     .shard = "n c h w -> n c i j : halo(h,w)",
+    .moves = "m -> m : layout order",
     .grad = max_pool_grad,
     .loops = max_pool_loops,
     .cases = "x[2, 2, 5, 6]; x in distinct(-9, 9); kernel_size = 2 [3, 2]; stride = None 1 [2, 1]; "
@@ -63,6 +65,7 @@ constexpr OpDef kMaxPool3d = check({
     .attr = {MYCEL_WINDOW_ATTRS("3")},
     .type = [](TypeRuleCtx& c) { max_pool_type(c, 3); },
     .shard = "n c d h w -> n c i j k : halo(d,h,w)",
+    .moves = "m -> m : layout order",
     .grad = max_pool_grad,
     .loops = max_pool_loops,
     .cases = "x[1, 2, 4, 3, 5]; x in distinct(-9, 9); kernel_size = 2 [2, 1, 3]; stride = None 1; "
@@ -80,6 +83,7 @@ constexpr OpDef kMaxPoolWithArgmax = check({
     .out = {"y", "index"},
     .type = max_pool_argmax_type,
     .shard = "none",
+    .moves = "m -> m m : layout order",
     .grad = max_pool_grad,
     .loops = max_pool_loops,
     .batch = batch_merge_all,
@@ -96,6 +100,7 @@ constexpr OpDef kMaxPoolGather = check({
     .attr = {MYCEL_WINDOW_ATTRS(""), "output_size: int[] = []"},
     .type = max_gather_type,
     .shard = "none",
+    .moves = "m m -> m : layout order",
     .grad = max_gather_grad,
     .loops = max_gather_loops,
     .batch = batch_merge_all,
@@ -114,6 +119,7 @@ constexpr OpDef kMaxPoolScatter = check({
     .out = {"dx"},
     .type = max_scatter_type,
     .shard = "none",
+    .moves = "m m -> m : layout order",
     .grad = max_scatter_grad,
     .loops = max_scatter_loops,
     .batch = batch_merge_all,

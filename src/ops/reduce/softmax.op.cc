@@ -50,6 +50,7 @@ constexpr OpDef kSoftmax = check({
     .attr = {"axis: int = -1", "dtype: dtype? = None"},
     .type = softmax_type,
     .shard = "... -> ... : whole(axis)",
+    .moves = "m -> m : axis axis",
     .grad = [](Adjoint& a) { a.dx(0) += kSoftmaxGrad({a.y(), a.dy()}, {a.attrs()["axis"]}); },
     .loops = softmax_loops,
     .cases = "dtypes float16 bfloat16 float32 float64; x[2, 3, 4]; axis = -1 0 1; "
@@ -90,6 +91,7 @@ constexpr OpDef kLogSoftmax = check({
     .attr = {"axis: int = -1", "dtype: dtype? = None"},
     .type = softmax_type,
     .shard = "... -> ... : whole(axis)",
+    .moves = "m -> m : axis axis",
     .grad = [](Adjoint& a) { a.dx(0) += kLogSoftmaxGrad({a.y(), a.dy()}, {a.attrs()["axis"]}); },
     .loops = log_softmax_loops,
     .cases = "dtypes float16 bfloat16 float32 float64; logits[2, 3, 4]; axis = -1 0 1; "

@@ -49,6 +49,7 @@ constexpr OpDef kReduceSum = check({
     .attr = {"axis: int[]? = []", "keep_dims: bool = False"},
     .type = sum_type,
     .shard = "... -> ... : reduce(axis, sum)",
+    .moves = "m -> r : axis axis",
     .grad = [](Adjoint& a) { a.dx(0) += spread(a, dy_with_axes(a)); },
     .loops =
         [](LoopCtx& c) {
@@ -75,6 +76,7 @@ constexpr OpDef kReduceMean = check({
     .promote = Promote::kFloat,
     .type = reduce_type,
     .shard = "... -> ... : reduce(axis, mean)",
+    .moves = "m -> r : axis axis",
     .grad =
         [](Adjoint& a) {
           Value dy = dy_with_axes(a);
@@ -119,6 +121,7 @@ constexpr OpDef kReduceSumSquare = check({
           c.out[0].dtype = real_part_of(c.out[0].dtype);
         },
     .shard = "... -> ... : reduce(axis, sum)",
+    .moves = "m -> r : axis axis",
     .grad =
         [](Adjoint& a) { a.dx(0) += cast_to(dy_with_axes(a), a.x_type(0).dtype) * a.x(0) * 2.0; },
     .loops =
@@ -142,6 +145,7 @@ constexpr OpDef kReduceProd = check({
     .attr = {"axis: int[]? = []", "keep_dims: bool = False"},
     .type = sum_type,
     .shard = "... -> ... : reduce(axis, prod)",
+    .moves = "m -> r : axis axis",
     .grad =
         [](Adjoint& a) {
           // The product of the other elements, also where one of them is 0: with exactly one zero
@@ -193,6 +197,7 @@ constexpr OpDef kSumTo = check({
           c.result(sum_dtype(c.dtype(0)), to);
         },
     .shard = "... -> ...",
+    .moves = "m -> b : shape shape",
     .grad = [](Adjoint& a) { a.dx(0) += spread(a, a.dy()); },
     .loops =
         [](LoopCtx& c) {

@@ -310,6 +310,7 @@ constexpr OpDef kConcat = check({
     .promote = Promote::kCommon,
     .type = concat_type,
     .shard = "... -> ... : whole(axis)",
+    .moves = "m* -> m : axis axis",
     .grad = concat_grad,
     .loops = move_loops<concat_moves>,
     .cases = "tensors[2, 3, 4]; tensors count 1 3; axis = 0 1 -1; bad axis = 3 | tensors[2, 3] [2, "
@@ -352,6 +353,7 @@ constexpr OpDef kSplitV = check({
     .out = {"*parts"},
     .type = split_v_type,
     .shard = "... -> ... : whole(split_dim)",
+    .moves = "m -> m* : split_dim axis",
     .grad = parts_grad<kSplitDimName>,
     .loops = move_loops<split_v_moves>,
     .cases = "input[2, 6, 2]; size_splits = [1, 5] [2, 0, 4] [3, -1] [6]; split_dim = 1 -2; bad "
@@ -371,6 +373,7 @@ constexpr OpDef kSplitEqual = check({
     .out = {"*parts"},
     .type = split_equal_type,
     .shard = "... -> ... : whole(axis)",
+    .moves = "m -> m* : axis axis",
     .grad = parts_grad<kAxisName>,
     .loops = move_loops<split_moves>,
     .cases = "input[4, 6]; axis = 0 -1; output_num = 1 2; bad output_num = 5; bad output_num = 0; "

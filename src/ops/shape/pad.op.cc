@@ -232,6 +232,7 @@ constexpr OpDef kPadNd = check({
              "mode: str(constant|reflect|symmetric|edge|wrap) = constant", "value: float = 0"},
     .type = pad_type,
     .shard = "none",
+    .moves = "m -> m : low each, high each",
     .grad = pad_grad,
     .loops = move_loops<pad_moves>,
     .batch = batch_pad,

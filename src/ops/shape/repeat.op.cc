@@ -190,6 +190,7 @@ constexpr OpDef kBroadcastTo = check({
     .attr = {"shape: int[]"},
     .type = broadcast_to_type,
     .shard = "none",
+    .moves = "b -> m : shape shape",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy(); },  // additions to dx are summed back
     .loops = move_loops<broadcast_moves>,
     .batch = batch_broadcast,

@@ -260,6 +260,7 @@ constexpr OpDef kBasicSlice = check({
     .attr = {"begin: int[]", "end: int[]", "strides: int[]"},
     .type = slice_type,
     .shard = "none",
+    .moves = "m -> m : begin each, end each, strides each",
     .grad = [](Adjoint& a) { a.dx(0) += written(a, zeros_of(a, 0), a.dy()); },
     .loops = move_loops<slice_moves>,
     .batch = batch_slice,

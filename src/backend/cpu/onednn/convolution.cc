@@ -1,5 +1,7 @@
 #include "backend/cpu/onednn/convolution.h"
 
+#include <bit>
+
 #include "backend/cpu/onednn/recipe.h"
 
 namespace mycel::cpu::onednn {
@@ -66,13 +68,51 @@ Dims minus_one(Dims dilation) {
   return dilation;
 }
 
+// A post-op's operand: given with channels last, described as n, c, spatial….
+memory::desc operand_desc(const Convolution& c, const PostOp& p) {
+  Dims spatial(p.dims.begin() + 1, p.dims.end() - 1);
+  return activation_desc(p.dims.front(), p.dims.back(), spatial, data_type_of(c.dtype), true);
+}
+
+dnnl::algorithm binary_of(PostOp::Kind kind) {
+  switch (kind) {
+    case PostOp::Kind::kAdd:
+      return dnnl::algorithm::binary_add;
+    case PostOp::Kind::kSub:
+      return dnnl::algorithm::binary_sub;
+    case PostOp::Kind::kMul:
+      return dnnl::algorithm::binary_mul;
+    default:
+      return dnnl::algorithm::binary_div;
+  }
+}
+
+dnnl::primitive_attr attributes_of(const Convolution& c) {
+  dnnl::primitive_attr attr = user_scratchpad();
+  dnnl::post_ops ops;
+  for (const PostOp& p : c.post) {
+    auto a = static_cast<float>(p.a), b = static_cast<float>(p.b);
+    if (p.at >= 0) {
+      ops.append_binary(binary_of(p.kind), operand_desc(c, p));
+    } else if (p.kind == PostOp::Kind::kRelu) {
+      ops.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+    } else if (p.kind == PostOp::Kind::kClip) {
+      ops.append_eltwise(dnnl::algorithm::eltwise_clip, a, b);
+    } else {
+      ops.append_eltwise(dnnl::algorithm::eltwise_linear, a, b);
+    }
+  }
+  attr.set_post_ops(ops);
+  return attr;
+}
+
 dnnl::convolution_forward::primitive_desc forward_desc(const Convolution& c, const Layouts& l,
                                                        dnnl::prop_kind kind) {
   auto algorithm = dnnl::algorithm::convolution_direct;
   return {engine(),    kind,      algorithm,
           l.any_x,     l.any_w,   l.bias,
           l.any_y,     c.stride,  minus_one(c.dilation),
-          c.pad_begin, c.pad_end, user_scratchpad()};
+          c.pad_begin, c.pad_end, attributes_of(c)};
 }
 
 // Adds the one computation with reorders around it. `out` is the argument that it writes.
@@ -81,7 +121,9 @@ void add_computation(Program& program, const typename Primitive::primitive_desc&
                      const std::vector<std::pair<int, int>>& inputs, std::pair<int, int> out) {
   std::vector<std::pair<int, int>> args;
   for (auto [arg, slot] : inputs) {
-    args.emplace_back(arg, program.reordered(slot, pd.query_md(dnnl::query::exec_arg_md, arg)));
+    bool of_post_op = arg >= DNNL_ARG_ATTR_MULTIPLE_POST_OP_BASE;  // as it is
+    if (!of_post_op) slot = program.reordered(slot, pd.query_md(dnnl::query::exec_arg_md, arg));
+    args.emplace_back(arg, slot);
   }
   int target = program.target(out.second, pd.query_md(dnnl::query::exec_arg_md, out.first));
   args.emplace_back(out.first, target);
@@ -90,16 +132,41 @@ void add_computation(Program& program, const typename Primitive::primitive_desc&
   program.set_implementation(pd.impl_info_str());
 }
 
+using ForwardDesc = dnnl::convolution_forward::primitive_desc;
+
+// `w`: the weights as they are given.
+std::shared_ptr<const Program> forward_program(const Convolution& c, const Layouts& l,
+                                               const ForwardDesc& pd, const memory::desc& w) {
+  auto program = std::make_shared<Program>();
+  std::vector<std::pair<int, int>> in = {{DNNL_ARG_SRC, program->operand(l.x, c.x_at)},
+                                         {DNNL_ARG_WEIGHTS, program->operand(w, c.w_at)}};
+  if (c.bias) in.emplace_back(DNNL_ARG_BIAS, program->operand(l.bias, c.bias_at));
+  for (size_t k = 0; k < c.post.size(); ++k) {
+    if (c.post[k].at < 0) continue;
+    in.emplace_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(k)) | DNNL_ARG_SRC_1,
+                    program->operand(operand_desc(c, c.post[k]), c.post[k].at));
+  }
+  add_computation<dnnl::convolution_forward>(*program, pd, in,
+                                             {DNNL_ARG_DST, program->operand(l.y, c.y_at)});
+  return program;
+}
+
+PackedOperand packed_weights(const Convolution& c, const Layouts& l, const ForwardDesc& pd) {
+  memory::desc wanted = pd.weights_desc();
+  if (wanted == l.w) return {};
+  auto pack = std::make_shared<Program>();
+  pack->finish(pack->operand(l.w, 0), pack->operand(wanted, 1));
+  pack->set_implementation("reorder");
+  return {c.w_at, wanted.get_size(), pack, forward_program(c, l, pd, wanted)};
+}
+
 Recipe forward(const Convolution& c, const Layouts& l) {
   auto pd = forward_desc(c, l, dnnl::prop_kind::forward_inference);
   if (!skip_reference(pd)) return refuse("oneDNN has only its reference convolution for this");
-  auto program = std::make_shared<Program>();
-  std::vector<std::pair<int, int>> in = {{DNNL_ARG_SRC, program->operand(l.x, c.x_at)},
-                                         {DNNL_ARG_WEIGHTS, program->operand(l.w, c.w_at)}};
-  if (c.bias) in.emplace_back(DNNL_ARG_BIAS, program->operand(l.bias, c.bias_at));
-  add_computation<dnnl::convolution_forward>(*program, pd, in,
-                                             {DNNL_ARG_DST, program->operand(l.y, c.y_at)});
-  return {program, ""};
+  Recipe recipe;
+  recipe.program = forward_program(c, l, pd, l.w);
+  recipe.packed = packed_weights(c, l, pd);
+  return recipe;
 }
 
 Recipe backward_data(const Convolution& c, const Layouts& l) {
@@ -114,7 +181,9 @@ Recipe backward_data(const Convolution& c, const Layouts& l) {
       {{DNNL_ARG_DIFF_DST, program->operand(l.y, c.y_at)},
        {DNNL_ARG_WEIGHTS, program->operand(l.w, c.w_at)}},
       {DNNL_ARG_DIFF_SRC, program->operand(l.x, c.x_at)});
-  return {program, ""};
+  Recipe recipe;
+  recipe.program = program;
+  return recipe;
 }
 
 Recipe backward_weights(const Convolution& c, const Layouts& l) {
@@ -129,7 +198,9 @@ Recipe backward_weights(const Convolution& c, const Layouts& l) {
       {{DNNL_ARG_SRC, program->operand(l.x, c.x_at)},
        {DNNL_ARG_DIFF_DST, program->operand(l.y, c.y_at)}},
       {DNNL_ARG_DIFF_WEIGHTS, program->operand(l.w, c.w_at)});
-  return {program, ""};
+  Recipe recipe;
+  recipe.program = program;
+  return recipe;
 }
 
 double flops_of(const Convolution& c) {
@@ -149,6 +220,10 @@ Recipe recipe_of_convolution(const Convolution& c) {
     key.add(*list);
   }
   key.add(c.bias).add(c.channel_last).add(c.x_at).add(c.w_at).add(c.bias_at).add(c.y_at);
+  for (const PostOp& p : c.post) {
+    key.add(static_cast<int64_t>(p.kind)).add(p.at).add(p.dims);
+    key.add(std::bit_cast<int64_t>(p.a)).add(std::bit_cast<int64_t>(p.b));
+  }
   return recipe_of(key, flops_of(c), [&] {
     Layouts l = layouts_of(c);
     switch (c.pass) {

@@ -11,6 +11,15 @@
 
 namespace mycel::cpu::onednn {
 
+// Done to each element of the result before it is stored, in order: with an operand that
+// broadcasts against it, or by numbers.
+struct PostOp {
+  enum class Kind : int64_t { kAdd, kSub, kMul, kDiv, kRelu, kClip, kLinear } kind;
+  int at = -1;                // of the operand among the buffers
+  std::vector<int64_t> dims;  // the operand's: n, spatial…, c, as many as the result has
+  double a = 0, b = 0;        // clip: between a and b; linear: a x + b
+};
+
 struct Convolution {
   enum class Pass { kForward, kBackwardData, kBackwardWeights };
 
@@ -22,6 +31,7 @@ struct Convolution {
   std::vector<int64_t> in, kernel, out, stride, dilation, pad_begin, pad_end;
   bool bias = false;          // forward only
   bool channel_last = false;  // x and y are n…c; weights are always o(c/groups)k…
+  std::vector<PostOp> post;   // forward and channel last only
   // Positions among the buffers; of the three that matter in a pass, one is the result.
   int x_at = 0, w_at = 1, bias_at = 2, y_at = 3;
 };

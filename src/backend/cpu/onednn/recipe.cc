@@ -70,8 +70,8 @@ class OneThread {
 
 class RecipeKernel final : public Prepared {
  public:
-  RecipeKernel(std::shared_ptr<const Program> program, bool serial)
-      : program_(std::move(program)), serial_(serial) {}
+  RecipeKernel(std::shared_ptr<const Program> program, bool serial, PackedOperand packed = {})
+      : program_(std::move(program)), serial_(serial), packed_(std::move(packed)) {}
   void run(void* const* buffers) const override {
     OneThread alone(serial_);
     if (serial_) return program_->run(buffers);
@@ -85,10 +85,16 @@ class RecipeKernel final : public Prepared {
     }
   }
   const char* implementation() const override { return program_->implementation(); }
+  std::optional<Packed> packed(int operand) const override {
+    if (packed_.at < 0 || operand != packed_.at) return {};
+    return Packed{packed_.bytes, std::make_shared<RecipeKernel>(packed_.pack, false),
+                  std::make_shared<RecipeKernel>(packed_.program, serial_)};
+  }
 
  private:
   std::shared_ptr<const Program> program_;
   bool serial_;
+  PackedOperand packed_;
   mutable std::atomic<int64_t> best_{INT64_MAX / 8};  // ns of its fastest run
 };
 
@@ -103,7 +109,11 @@ size_t Key::hash() const {
   return h;
 }
 
-Recipe refuse(std::string why) { return {nullptr, std::move(why)}; }
+Recipe refuse(std::string why) {
+  Recipe recipe;
+  recipe.refusal = std::move(why);
+  return recipe;
+}
 
 Recipe recipe_of(const Key& key, double flops, const std::function<Recipe()>& build) {
   Recipe recipe;
@@ -123,7 +133,8 @@ Recipe recipe_of(const Key& key, double flops, const std::function<Recipe()>& bu
 
 std::unique_ptr<Prepared> kernel_of(Recipe recipe) {
   MYCEL_CHECK(recipe.program, "a refused problem was prepared all the same: {}", recipe.refusal);
-  return std::make_unique<RecipeKernel>(std::move(recipe.program), recipe.serial);
+  return std::make_unique<RecipeKernel>(std::move(recipe.program), recipe.serial,
+                                        std::move(recipe.packed));
 }
 
 dnnl::primitive_attr user_scratchpad() {

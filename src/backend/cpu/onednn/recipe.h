@@ -13,9 +13,17 @@
 
 namespace mycel::cpu::onednn {
 
+// The same computation on an operand that is already in the layout that oneDNN asked for.
+struct PackedOperand {
+  int at = -1;  // among the buffers
+  size_t bytes = 0;
+  std::shared_ptr<const Program> pack, program;
+};
+
 struct Recipe {
   std::shared_ptr<const Program> program;
   std::string refusal;  // set when there is no program
+  PackedOperand packed;
   bool serial = false;  // runs on one thread: there is too little to share out
 };
 
