@@ -83,7 +83,12 @@ GraphOut join_level(const ir::Graph& g, Accepts accepts) {
   for (const auto& [id, pair] : pairs) {
     Body b = make_body(pair);
     std::vector<const ir::Type*> in;
-    for (const Value& v : b.reads) in.push_back(&v.type());
+    bool known = true;
+    for (const Value& v : b.reads) {
+      in.push_back(&v.type());
+      known &= v.type().kind == ir::Type::Kind::kTensor && v.shape().known();
+    }
+    if (!known) continue;
     ir::Attrs attrs = {ir::Attr(ir::GraphPtr(b.graph))};
     if (!accepts(*ir::core_ops().joined, in, pair.after->types, attrs)) continue;
     joined[pair.op->id] = true;

@@ -211,7 +211,7 @@ constexpr OpDef kNormalizeChannels = check({
     .in = {"x: float[n, c, h, w]", "scale: float[c, 1, 1]", "offset: float[c, 1, 1]",
            "mean: float[c, 1, 1]", "variance: float[c, 1, 1]", "factor: float[c, 1, 1]"},
     .attr = {"epsilon: float = 1e-5", "axis: int = 1"},
-    .type = types::same_as_first,
+    .type = types::broadcast,
     .shard = "none",
     .moves = "m b b b b b -> m : axis axis",
     .grad = normalize_channels_grad,

@@ -154,6 +154,42 @@ void each_output(Nest& nest, const PoolGeometry& g, const Numbers& s, F f) {
   });
 }
 
+// Where channels come last: one task per position of x or y (its sizes in `extent`), whose channels
+// are vector loops: f(batch, position).
+template <typename F>
+void each_position(Nest& nest, const PoolGeometry& g, const Numbers& s,
+                   const std::vector<int64_t>& extent, int64_t cost, F f) {
+  std::vector<Val> sizes = {s.batch};
+  for (int64_t n : extent) sizes.push_back(nest.number(n));
+  nest.parallel(g.batch * product(extent), cost * g.channels, [&](Val task) {
+    std::vector<Val> at = split(task, sizes);
+    f(at[0], at.data() + 1);
+  });
+}
+
+// Visits the output positions whose windows may hold input position `at`: f(position).
+template <typename F>
+void each_window(Nest& nest, const PoolGeometry& g, const Numbers& s, const Val* at, F f) {
+  std::vector<Val> out(static_cast<size_t>(s.rank));
+  std::function<void(int)> dim = [&](int d) {
+    if (d == s.rank) return f(out.data());
+    Val i = at[d], first, last;
+    if (g.adaptive()) {
+      first = i * s.out[d] / s.in[d];
+      last = ((i + 1) * s.out[d] - 1) / s.in[d] + 1;
+    } else {
+      Val reach = (s.kernel[d] - 1) * s.dilation[d];
+      first = ceil_div(i + s.pad_begin[d] - reach, s.stride[d]);
+      last = min((i + s.pad_begin[d]) / s.stride[d] + 1, s.out[d]);
+    }
+    nest.loop(max(last - first, 0), LoopKind::kSequential, [&](Val j) {
+      out[d] = first + j;
+      dim(d + 1);
+    });
+  };
+  dim(0);
+}
+
 // Maxima of a whole output row at a time, so that the loop over the row is a vector loop. Along a
 // row (of positions, or of channels where they come last) the kernel position is fixed.
 void emit_max_rows(Nest& nest, const PoolGeometry& g, Buf x, Buf y) {
@@ -224,9 +260,60 @@ void emit_max_gather(Nest& nest, const PoolGeometry& g, Buf x, Buf v, Buf y) {
   });
 }
 
+namespace {
+
+// First where each maximum is, then for each input position the sum over the windows that chose it.
+void emit_max_scatter_last(Nest& nest, const PoolGeometry& g, Buf x, Buf u, Buf dx) {
+  Numbers s(nest, g);
+  DType dtype = loaded(x.dtype);
+  int64_t elements = std::max<int64_t>(g.batch * g.channels * product(g.out), 1);
+  Buf best = nest.scratch(dtype, elements), chosen = nest.scratch(DType::kInt32, elements);
+  Val none = loops::constant(nest, DType::kInt32, int64_t{-1});
+  Val nothing = loops::constant(nest, loaded(dx.dtype), int64_t{0});
+  auto channels = [&](auto f) { nest.loop(s.channels, LoopKind::kVector, f); };
+  each_position(nest, g, s, g.out, 8, [&](Val n, const Val* at) {
+    Val y0 = output_offset(s, at, s.y_plane(n, n * 0));
+    channels([&](Val c) {
+      nest.store(best, y0 + c, lowest(nest, dtype));
+      nest.store(chosen, y0 + c, none);
+    });
+    walk(nest, s, at, s.x_plane(n, n * 0), LoopKind::kSequential, [&](Val offset, Val flat) {
+      Val here = cast(flat, DType::kInt32);
+      channels([&](Val c) {
+        Val v = nest.load(x, offset + c), so_far = nest.load(best, y0 + c);
+        Val index = nest.load(chosen, y0 + c);
+        Val better = v > so_far || index < 0;
+        if (is_float(x.dtype)) better = better || (isnan(v) && !isnan(so_far));
+        nest.store(best, y0 + c, select(better, v, so_far));
+        nest.store(chosen, y0 + c, select(better, here, index));
+      });
+    });
+  });
+  each_position(nest, g, s, g.in, 8, [&](Val n, const Val* at) {
+    Val x0 = s.x_plane(n, n * 0), flat = n * 0;
+    for (int d = 0; d < s.rank; ++d) {
+      x0 = x0 + at[d] * s.x_step[d];
+      flat = flat * s.in[d] + at[d];
+    }
+    Val here = cast(flat, DType::kInt32);
+    channels([&](Val c) { nest.store(dx, x0 + c, nothing); });
+    each_window(nest, g, s, at, [&](const Val* out) {
+      Val y0 = output_offset(s, out, s.y_plane(n, n * 0));
+      channels([&](Val c) {
+        Val mine = nest.load(chosen, y0 + c) == here;
+        nest.accumulate(dx, x0 + c, select(mine, nest.load(u, y0 + c), nothing));
+      });
+    });
+  });
+}
+
+}  // namespace
+
 void emit_max_scatter(Nest& nest, const PoolGeometry& g, Buf x, Buf u, Buf dx) {
-  if (windows_inside(g) && (g.channel_last || windows_apart(g)))
-    return emit_inner_scatter(nest, g, x, u, dx);
+  if (windows_inside(g) && windows_apart(g)) return emit_inner_scatter(nest, g, x, u, dx);
+  if (g.channel_last && product(g.in) < (int64_t{1} << 31)) {
+    return emit_max_scatter_last(nest, g, x, u, dx);
+  }
   Numbers s(nest, g);
   Val plane_size = nest.number(product(g.in));
   Val positions = nest.number(product(g.out));
@@ -268,6 +355,19 @@ void emit_avg_pool(Nest& nest, const PoolGeometry& g, const Divisor& divisor, Bu
   Numbers s(nest, g);
   Val fixed = nest.number(divisor.fixed);
   DType dtype = loaded(x.dtype);
+  if (g.channel_last && x.dtype == dtype) {  // sums are kept in y
+    each_position(nest, g, s, g.out, 8, [&](Val n, const Val* at) {
+      Val y0 = output_offset(s, at, s.y_plane(n, n * 0));
+      auto channels = [&](auto f) { nest.loop(s.channels, LoopKind::kVector, f); };
+      channels([&](Val c) { nest.store(y, y0 + c, loops::constant(nest, dtype, 0.0)); });
+      walk(nest, s, at, s.x_plane(n, n * 0), LoopKind::kSequential, [&](Val offset, Val) {
+        channels([&](Val c) { nest.accumulate(y, y0 + c, nest.load(x, offset + c)); });
+      });
+      Val by = divisor_of(nest, s, divisor, fixed, at, dtype);
+      channels([&](Val c) { nest.store(y, y0 + c, nest.load(y, y0 + c) / by); });
+    });
+    return;
+  }
   each_output(nest, g, s, [&](Val plane, const Val* at, Val to) {
     Var sum = nest.var(loops::constant(nest, dtype, 0.0));
     walk(nest, s, at, plane, LoopKind::kReduce,
@@ -280,6 +380,20 @@ void emit_avg_dx(Nest& nest, const PoolGeometry& g, const Divisor& divisor, Buf 
   Numbers s(nest, g);
   Val fixed = nest.number(divisor.fixed);
   DType dtype = loaded(dx.dtype);
+  if (g.channel_last && dx.dtype == dtype) {  // sums are kept in dx
+    each_position(nest, g, s, g.in, 8, [&](Val n, const Val* at) {
+      Val x0 = s.x_plane(n, n * 0);
+      for (int d = 0; d < s.rank; ++d) x0 = x0 + at[d] * s.x_step[d];
+      auto channels = [&](auto f) { nest.loop(s.channels, LoopKind::kVector, f); };
+      channels([&](Val c) { nest.store(dx, x0 + c, loops::constant(nest, dtype, 0.0)); });
+      each_window(nest, g, s, at, [&](const Val* out) {
+        Val y0 = output_offset(s, out, s.y_plane(n, n * 0));
+        Val by = divisor_of(nest, s, divisor, fixed, out, dtype);
+        channels([&](Val c) { nest.accumulate(dx, x0 + c, nest.load(dy, y0 + c) / by); });
+      });
+    });
+    return;
+  }
   std::vector<Val> extent = {s.batch, s.channels};
   extent.insert(extent.end(), s.in.begin(), s.in.end());
   nest.parallel(g.batch * g.channels * product(g.in), 20, [&](Val task) {
