@@ -214,23 +214,6 @@ ir::Attr numbers(PyObject* o, const char* what) {
   return ir::Attr(v);
 }
 
-// Ints, or pairs of ints one after the other: paddings=((0, 0), (1, 1)).
-std::vector<int64_t> to_ints_or_pairs(PyObject* o, const char* what) {
-  std::vector<int64_t> v;
-  const bool nested = PySequence_Check(o) && !is_tensor(o) && PySequence_Size(o) > 0;
-  Py_ssize_t n = nested ? PySequence_Size(o) : 0;
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    nb::object item = owned(PySequence_GetItem(o, i));
-    if (!PySequence_Check(item.ptr()) || is_tensor(item.ptr())) return to_ints(o, what);
-    std::vector<int64_t> pair = to_ints(item.ptr(), what);
-    if (pair.size() != 2) {
-      value_error("{} must be ints or pairs of ints, got one of {} numbers", what, pair.size());
-    }
-    v.insert(v.end(), pair.begin(), pair.end());
-  }
-  return nested ? v : to_ints(o, what);
-}
-
 }  // namespace
 
 ir::Attr to_attr(PyObject* o, const ir::AttrSpec& spec, const std::string& owner) {
@@ -260,8 +243,7 @@ ir::Attr to_attr(PyObject* o, const ir::AttrSpec& spec, const std::string& owner
     case ir::AttrKind::kInts:
       if (spec.pairs) return ir::Attr(to_pairs(o, what.c_str()));
       if (PyIndex_Check(o) && !PySequence_Check(o)) return ir::Attr(to_int(o, what.c_str()));
-      return ir::Attr(spec.length < 0 ? to_ints_or_pairs(o, what.c_str())
-                                      : to_ints(o, what.c_str()));
+      return ir::Attr(to_ints(o, what.c_str()));
     case ir::AttrKind::kFloats:
       if (is_number(o)) return ir::Attr(to_real(o, what.c_str()));
       return numbers(o, what.c_str());
