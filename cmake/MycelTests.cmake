@@ -39,3 +39,15 @@ list(FILTER case_sources EXCLUDE REGEX "_test\\.cc$")
 mycel_program(mycel_op_calls SOURCES ${PROJECT_SOURCE_DIR}/tests/fuzz/op_calls.cc ${case_sources})
 set_target_properties(mycel_op_calls PROPERTIES EXCLUDE_FROM_ALL TRUE)
 target_include_directories(mycel_op_calls PRIVATE ${PROJECT_SOURCE_DIR}/tests/cpp)
+
+# Every op on code for older machines: what the JIT and oneDNN choose on AVX2 and on plain x86-64.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  foreach(machine haswell:AVX2 x86-64:SSE41)
+    string(REPLACE ":" ";" parts ${machine})
+    list(GET parts 0 cpu)
+    list(GET parts 1 isa)
+    add_test(NAME cpp_on_${cpu} COMMAND ${CMAKE_COMMAND} -E env MYCEL_CPU=${cpu} ONEDNN_MAX_CPU_ISA=${isa}
+      $<TARGET_FILE:mycel_tests> --gtest_brief=1 --gtest_filter=Columns/OpCases.*)
+    set_tests_properties(cpp_on_${cpu} PROPERTIES LABELS ci TIMEOUT 1800)
+  endforeach()
+endif()
