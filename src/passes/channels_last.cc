@@ -233,7 +233,8 @@ class Mover {
     for (size_t j = 0; j < n.types.size(); ++j) {
       const ir::Type& t = n.types[j];
       Shape s = t.shape;
-      if (!orders[j].empty()) s = moved(under_ones(s, static_cast<int>(orders[j].size())), orders[j]);
+      if (!orders[j].empty())
+        s = moved(under_ones(s, static_cast<int>(orders[j].size())), orders[j]);
       types.emplace_back(t.dtype, s);
     }
     Node* to = out_->add_typed(*n.op, std::move(in), attrs, std::move(types), n.loc);

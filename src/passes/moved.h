@@ -27,7 +27,7 @@ Shape under_ones(const Shape& s, int rank);
 
 struct Moves {
   enum class Kind : uint8_t { kAxis, kEach, kShape, kOrder };
-  std::vector<char> in, out;  // marks
+  std::vector<char> in, out;             // marks
   bool any_in = false, any_out = false;  // the last mark stands for any number
   std::vector<std::pair<int, Kind>> attrs;
   int order = -1;     // the attribute that says whether channels come first or last

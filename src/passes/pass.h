@@ -41,6 +41,9 @@ GraphOut eliminate_dead_code(const ir::Graph& g);
 // with transposes where they come from and where they go: how ops take such operands is in their
 // records (moved.h). Sums over positions may then be taken in another order.
 GraphOut channels_last(const ir::Graph& g);
+// Elementwise results that are kept over the moment when most memory is taken, and whose operands
+// are kept too, are computed again behind it. Stops where the peak is at most `above` bytes.
+GraphOut recompute(const ir::Graph& g, int64_t above);
 // Joins neighbouring elementwise ops of one shape into `fused` ops: one kernel, no memory between
 // them; 16-bit floats between them keep the float32 that they were computed in.
 GraphOut fuse_elementwise(const ir::Graph& g);

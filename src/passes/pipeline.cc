@@ -24,6 +24,9 @@ struct Step {
 // What one step leaves another may simplify further: they go on until a round changes nothing.
 constexpr int kMostRounds = 8;
 
+// Programs that take less are not worth computing anything twice.
+constexpr int64_t kRoomyBytes = int64_t{256} << 20;
+
 bool has_control(const ir::Graph& g) {
   return std::any_of(g.nodes().begin(), g.nodes().end(), has_regions);
 }
@@ -41,8 +44,8 @@ constexpr Step kRound[] = {
     {"merge_gradient_sums", merge_gradient_sums},
     {"eliminate_dead_code", eliminate_dead_code},
 };
-// After channels_last, where it changed anything: what it leaves at the borders cancels, folds or is
-// shared.
+// After channels_last, where it changed anything: what it leaves at the borders cancels, folds or
+// is shared.
 constexpr Step kBorders[] = {
     {"simplify_algebra", simplify_algebra},
     {"merge_duplicates", merge_duplicates},
@@ -107,6 +110,7 @@ GraphOut optimize(const ir::Graph& g, Evaluate evaluate, Accepts accepts) {
     if (evaluate) done("fold_constants", fold_constants(*now, evaluate));
     for (const Step& s : kBorders) done(s.name, s.run(*now));
   }
+  done("recompute", recompute(*now, kRoomyBytes));
   for (const Step& s : kLast) done(s.name, s.run(*now));
   if (accepts) done("join_epilogues", join_epilogues(*now, accepts));
   return now;

@@ -160,7 +160,8 @@ class PlanBuilder {
 
   bool is_steady(int v) const {
     const Plan::Place& p = plan_->places_[root(v)];
-    bool param = placed_[root(v)] && p.kind == Plan::Place::kParam && p.index < options_.steady.size();
+    bool param =
+        placed_[root(v)] && p.kind == Plan::Place::kParam && p.index < options_.steady.size();
     return p.kind == Plan::Place::kKept || (param && options_.steady[p.index]);
   }
   bool is_constant(int v) const {
@@ -180,13 +181,14 @@ class PlanBuilder {
       bool any = false;
       int64_t in = 0, out = 0;
       for (int v : s.in) {
-        if (v < 0) continue;
-        seldom = seldom && (is_steady(v) || is_constant(v));
+        if (!seldom || v < 0) continue;
+        seldom = is_steady(v) || is_constant(v);
         any |= is_steady(v);
         in += bytes(v);
       }
       for (int v : s.out) {
-        seldom = seldom && !leaves[v];
+        if (!seldom) break;
+        seldom = !leaves[v];
         out += bytes(v);
       }
       if (seldom && any && out <= 2 * in) {

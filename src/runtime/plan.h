@@ -106,9 +106,9 @@ class Plan {
   std::vector<Place> places_;               // by value number
   ir::Types types_;                         // by value number
   std::vector<Step> steps_;
-  std::vector<Step> seldom_;       // of steady parameters alone; results are kept
-  std::vector<size_t> steady_;     // the parameters that they read
-  std::vector<ir::Type> keeps_;    // by kept slot
+  std::vector<Step> seldom_;     // of steady parameters alone; results are kept
+  std::vector<size_t> steady_;   // the parameters that they read
+  std::vector<ir::Type> keeps_;  // by kept slot
   Tensors constants_;
   std::vector<int> results_;      // value number of each result
   std::map<size_t, int> donors_;  // result -> parameter whose buffer it may take

@@ -20,7 +20,7 @@ namespace {
 
 struct Count {
   std::shared_ptr<const ir::Graph> graph;  // keeps the node alive
-  const char* implementation = "";
+  std::string implementation;  // copied: a plan may be gone when the report is written
   int64_t runs = 0, ns = 0;
 
   // The first run does not count once there is a second.
@@ -140,7 +140,7 @@ void note_step(const std::shared_ptr<const ir::Graph>& graph, const ir::Node& no
   std::lock_guard lock(table().mutex);
   Count& c = table().steps[&node];
   c.graph = graph;
-  c.implementation = implementation;
+  if (c.implementation.empty()) c.implementation = implementation;
   c.add(took);
 }
 

@@ -62,14 +62,27 @@ PostOp post_op(const Problem& p, const EpilogueStep& s) {
   return op;
 }
 
-// a x + b for a step with a number.
-PostOp linear(const EpilogueStep& s) {
+PostOp linear(double a, double b) {
   PostOp op;
   op.kind = PostOp::Kind::kLinear;
-  op.a = s.kind == Kind::kMul ? s.number : s.kind == Kind::kDiv ? 1 / s.number : 1;
-  op.b = s.kind == Kind::kAdd ? s.number : s.kind == Kind::kSub ? -s.number : 0;
+  op.a = a, op.b = b;
   return op;
 }
+PostOp linear(const EpilogueStep& s) {
+  switch (s.kind) {
+    case Kind::kAdd:
+      return linear(1, s.number);
+    case Kind::kSub:
+      return linear(1, -s.number);
+    case Kind::kMul:
+      return linear(s.number, 0);
+    default:
+      return linear(1 / s.number, 0);
+  }
+}
+
+// n - (n - x) is x up to half a unit in the last place of n.
+constexpr double kMostClipped = 8;
 
 // The steps as oneDNN's, a bias apart. False when it has no such.
 bool describe_steps(const Problem& p, std::vector<EpilogueStep> steps, Convolution& c) {
@@ -84,20 +97,19 @@ bool describe_steps(const Problem& p, std::vector<EpilogueStep> steps, Convoluti
     c.bias_at = steps[0].operand;
     steps.erase(steps.begin());
   }
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const EpilogueStep& s = steps[i];
-    const EpilogueStep* next = i + 1 < steps.size() ? &steps[i + 1] : nullptr;
+  for (const EpilogueStep& s : steps) {
+    bool positive = !c.post.empty() && c.post.back().kind == PostOp::Kind::kRelu;
     PostOp op;
     if (s.kind != Kind::kMax && s.kind != Kind::kMin) {
       op = s.operand >= 0 ? post_op(p, s) : linear(s);
       if (op.at >= 0 && static_cast<int>(op.dims.size()) != y.rank()) return false;
-    } else if (s.kind == Kind::kMax && s.operand < 0 && next && next->kind == Kind::kMin &&
-               next->operand < 0) {
-      op.kind = PostOp::Kind::kClip;
-      op.a = s.number, op.b = next->number;
-      ++i;
-    } else if (s.kind == Kind::kMax && s.operand < 0 && s.number == 0) {
+    } else if (s.operand < 0 && s.kind == Kind::kMax && s.number == 0) {
       op.kind = PostOp::Kind::kRelu;
+    } else if (s.operand < 0 && s.kind == Kind::kMin && positive && s.number <= kMostClipped) {
+      // n - max(n - x, 0): oneDNN's clipping makes a number of a NaN.
+      c.post.push_back(linear(-1, s.number));
+      c.post.emplace_back().kind = PostOp::Kind::kRelu;
+      op = linear(-1, s.number);
     } else {
       return false;
     }

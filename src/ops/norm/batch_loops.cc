@@ -131,7 +131,8 @@ class ChannelSums {
       nest_.loop(chunk_count, LoopKind::kSequential, [&](Val chunk) {
         nest_.loop(here, LoopKind::kVector, [&](Val c) {
           for (int k = 0; k < count; ++k) {
-            nest_.accumulate(total[k], first + c, nest_.load(part[k], chunk * channels + first + c));
+            nest_.accumulate(total[k], first + c,
+                             nest_.load(part[k], chunk * channels + first + c));
           }
         });
       });

@@ -91,10 +91,11 @@ Value flat(Value v) { return kReshape({v}, {Attr::Ints{-1}}); }
 
 // The whole gradient, with the statistics as functions of x: nothing flows back to operands 3 to 5.
 void normalize_channels_grad(Adjoint& a) {
-  int axis = normalize_axis(a.attrs().integer("axis"), a.x_type(0).shape.rank(), "batch_norm_train");
-  std::vector<Value> d = all_results(
-      kBatchNormTrainDx, {a.x(0), flat(a.x(1)), flat(a.x(3)), flat(a.x(4)), a.dy()},
-      {a.attrs()["epsilon"], axis});
+  int axis =
+      normalize_axis(a.attrs().integer("axis"), a.x_type(0).shape.rank(), "batch_norm_train");
+  std::vector<Value> d =
+      all_results(kBatchNormTrainDx, {a.x(0), flat(a.x(1)), flat(a.x(3)), flat(a.x(4)), a.dy()},
+                  {a.attrs()["epsilon"], axis});
   a.dx(0) += d[0];
   a.dx(1) += kReshape({d[1]}, {a.x_type(1).shape});
   a.dx(2) += kReshape({d[2]}, {a.x_type(2).shape});
@@ -114,9 +115,8 @@ void expand_batch_norm_train(Expansion& e) {
   std::vector<Value> m = all_results(kBatchMoments, {x}, {axis});
   Value factor = kRsqrt({m[1] + e.attrs.real("epsilon")}) * cast_to(scale, m[1].dtype());
   auto wide = [&](Value v) { return along(v, axis, rank); };
-  e.result(kNormalizeChannels(
-      {x, wide(scale), wide(offset), wide(m[0]), wide(m[1]), wide(factor)},
-      {e.attrs["epsilon"], axis}));
+  e.result(kNormalizeChannels({x, wide(scale), wide(offset), wide(m[0]), wide(m[1]), wide(factor)},
+                              {e.attrs["epsilon"], axis}));
   e.result(cast_to(m[0], scale.dtype()));
   e.result(cast_to(m[1], scale.dtype()));
 }
@@ -205,9 +205,10 @@ constexpr OpDef kBatchMoments = check({
 
 constexpr OpDef kNormalizeChannels = check({
     .name = "normalize_channels",
-    .doc = "(x - mean) factor + offset, where mean and variance are the moments of x and factor is "
-           "scale / sqrt(variance + epsilon): batch_norm_train's result, of operands that broadcast "
-           "against x. `axis` is the channel's. Its gradient is the whole one.",
+    .doc =
+        "(x - mean) factor + offset, where mean and variance are the moments of x and factor is "
+        "scale / sqrt(variance + epsilon): batch_norm_train's result, of operands that broadcast "
+        "against x. `axis` is the channel's. Its gradient is the whole one.",
     .in = {"x: float[n, c, h, w]", "scale: float[c, 1, 1]", "offset: float[c, 1, 1]",
            "mean: float[c, 1, 1]", "variance: float[c, 1, 1]", "factor: float[c, 1, 1]"},
     .attr = {"epsilon: float = 1e-5", "axis: int = 1"},
@@ -302,7 +303,8 @@ constexpr OpDef kBatchNormClass = check({
 });
 
 void register_batch_norm() {
-  ir::register_ops({&kBatchMoments, &kNormalizeChannels, &kBatchNormTrain, &kBatchNormTrainDx, &kBatchNorm, &kBatchNormClass});
+  ir::register_ops({&kBatchMoments, &kNormalizeChannels, &kBatchNormTrain, &kBatchNormTrainDx,
+                    &kBatchNorm, &kBatchNormClass});
 }
 
 }  // namespace mycel::ops

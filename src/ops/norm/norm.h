@@ -10,9 +10,9 @@ namespace mycel::ops {
 
 using ir::OpDef;
 
-extern const OpDef kLayerNorm;         // results y, mean, variance
-extern const OpDef kLayerNormDx;       // results dx, dgamma, dbeta
-extern const OpDef kBatchMoments;      // results mean, variance
+extern const OpDef kLayerNorm;     // results y, mean, variance
+extern const OpDef kLayerNormDx;   // results dx, dgamma, dbeta
+extern const OpDef kBatchMoments;  // results mean, variance
 extern const OpDef kNormalizeChannels;
 extern const OpDef kBatchNormTrain;    // results y, mean, variance (of the batch, biased)
 extern const OpDef kBatchNormTrainDx;  // results dx, dscale, doffset

@@ -1,6 +1,7 @@
 // Loop nests of layer and batch normalisation and of their first gradients. Statistics of a layer
 // take two passes: first the mean, then the mean of squared deviations; those of a batch one, with
-// deviations from an element of the same channel. A large offset costs no accuracy. How sums are cut depends on shapes alone.
+// deviations from an element of the same channel. A large offset costs no accuracy. How sums are
+// cut depends on shapes alone.
 #pragma once
 
 #include "ir/loop_rule.h"

@@ -56,6 +56,24 @@ TEST(Norm, BatchStatisticsAreThoseOfEachChannel) {
   }
 }
 
+// One sweep: deviations are from a few elements, which here lie far away from the mean too.
+TEST(Norm, BatchStatisticsOfLargeOffsetsAndOddRows) {
+  for (int64_t rows : {1, 2, 7, 65, 1003}) {
+    for (bool last : {false, true}) {
+      Tensor x = wave(DType::kFloat32, last ? Shape{rows, 1, 1, 70} : Shape{1, 70, rows, 1}, 3000);
+      Tensors m = runtime::call(ir::op_named("batch_moments"), std::vector<Tensor>{x},
+                                {ir::Attr(last ? -1 : 1)});
+      for (int64_t c = 0; c < 70; ++c) {
+        std::vector<int64_t> at;
+        for (int64_t r = 0; r < rows; ++r) at.push_back(last ? r * 70 + c : c * rows + r);
+        Moments want = moments(x, at);
+        ASSERT_NEAR(get(m[0], c), want.mean, 5e-4);
+        ASSERT_NEAR(get(m[1], c), want.variance, 1e-5 + 1e-3 * want.variance);
+      }
+    }
+  }
+}
+
 TEST(Norm, LargeOffsetsKeepTheirAccuracy) {
   Tensor x = wave(DType::kFloat32, {4, 64}, 1000);
   Tensor in[] = {x, Tensor::full(DType::kFloat32, {64}, 1), Tensor::zeros(DType::kFloat32, {64})};

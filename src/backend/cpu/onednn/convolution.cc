@@ -95,9 +95,8 @@ dnnl::primitive_attr attributes_of(const Convolution& c) {
     if (p.at >= 0) {
       ops.append_binary(binary_of(p.kind), operand_desc(c, p));
     } else if (p.kind == PostOp::Kind::kRelu) {
-      ops.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
-    } else if (p.kind == PostOp::Kind::kClip) {
-      ops.append_eltwise(dnnl::algorithm::eltwise_clip, a, b);
+      // oneDNN's ReLU makes 0 of a NaN. x clip(2^126 x, 0, 1) is as exact and keeps it.
+      ops.append_eltwise(dnnl::algorithm::eltwise_hardswish, 0x1p126f, 0.0f);
     } else {
       ops.append_eltwise(dnnl::algorithm::eltwise_linear, a, b);
     }
@@ -157,7 +156,7 @@ PackedOperand packed_weights(const Convolution& c, const Layouts& l, const Forwa
   auto pack = std::make_shared<Program>();
   pack->finish(pack->operand(l.w, 0), pack->operand(wanted, 1));
   pack->set_implementation("reorder");
-  return {c.w_at, wanted.get_size(), pack, forward_program(c, l, pd, wanted)};
+  return {wanted.get_size(), pack, forward_program(c, l, pd, wanted)};
 }
 
 Recipe forward(const Convolution& c, const Layouts& l) {
@@ -165,7 +164,8 @@ Recipe forward(const Convolution& c, const Layouts& l) {
   if (!skip_reference(pd)) return refuse("oneDNN has only its reference convolution for this");
   Recipe recipe;
   recipe.program = forward_program(c, l, pd, l.w);
-  recipe.packed = packed_weights(c, l, pd);
+  recipe.packs = c.w_at;
+  recipe.packed = [c, l, pd] { return packed_weights(c, l, pd); };
   return recipe;
 }
 

@@ -14,10 +14,10 @@ namespace mycel::cpu::onednn {
 // Done to each element of the result before it is stored, in order: with an operand that
 // broadcasts against it, or by numbers.
 struct PostOp {
-  enum class Kind : int64_t { kAdd, kSub, kMul, kDiv, kRelu, kClip, kLinear } kind;
+  enum class Kind : int64_t { kAdd, kSub, kMul, kDiv, kRelu, kLinear } kind;
   int at = -1;                // of the operand among the buffers
   std::vector<int64_t> dims;  // the operand's: n, spatial…, c, as many as the result has
-  double a = 0, b = 0;        // clip: between a and b; linear: a x + b
+  double a = 1, b = 0;        // linear: a x + b
 };
 
 struct Convolution {

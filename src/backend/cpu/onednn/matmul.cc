@@ -98,6 +98,29 @@ bool skip_to_gemm(dnnl::matmul::primitive_desc& pd) {
   return true;
 }
 
+struct Descs {
+  memory::desc a, b, bias, y;
+};
+
+// The product with its right side, which stays the same, in the layout that oneDNN likes best.
+PackedOperand packed_right(Descs d, int y_buffer) {
+  memory::desc given = d.b;
+  d.b = {given.get_dims(), given.get_data_type(), memory::format_tag::any};
+  dnnl::matmul::primitive_desc pd(engine(), d.a, d.b, d.bias, d.y, user_scratchpad());
+  memory::desc wanted = pd.weights_desc();
+  if (wanted == given || !skip_reference(pd)) return {};
+  auto pack = std::make_shared<Program>(), program = std::make_shared<Program>();
+  pack->finish(pack->operand(given, 0), pack->operand(wanted, 1));
+  pack->set_implementation("reorder");
+  std::vector<std::pair<int, int>> args = {{DNNL_ARG_SRC, program->operand(d.a, 0)},
+                                           {DNNL_ARG_WEIGHTS, program->operand(wanted, 1)},
+                                           {DNNL_ARG_DST, program->operand(d.y, y_buffer)}};
+  if (!d.bias.is_zero()) args.emplace_back(DNNL_ARG_BIAS, program->operand(d.bias, 2));
+  program->add(dnnl::matmul(pd), pd, std::move(args));
+  program->set_implementation(pd.impl_info_str());
+  return {wanted.get_size(), pack, program};
+}
+
 // y = a b (+ bias along the columns); `y_buffer` is the position of the result among the buffers.
 Recipe product_recipe(Side a, Side b, Side y, memory::data_type type, bool bias, int y_buffer) {
   collapse(a, b, y);
@@ -127,7 +150,15 @@ Recipe product_recipe(Side a, Side b, Side y, memory::data_type type, bool bias,
   if (bias) args.emplace_back(DNNL_ARG_BIAS, program->operand(bias_md, 2));
   program->add(dnnl::matmul(pd), pd, std::move(args));
   program->set_implementation(pd.impl_info_str());
-  return {program, ""};
+  Recipe recipe;
+  recipe.program = program;
+  if (y.batch.empty()) {
+    recipe.packs = 1;
+    recipe.packed = [d = Descs{a_md, b_md, bias_md, y_md}, y_buffer] {
+      return packed_right(d, y_buffer);
+    };
+  }
+  return recipe;
 }
 
 struct Product {

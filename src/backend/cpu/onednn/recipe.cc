@@ -70,8 +70,11 @@ class OneThread {
 
 class RecipeKernel final : public Prepared {
  public:
-  RecipeKernel(std::shared_ptr<const Program> program, bool serial, PackedOperand packed = {})
-      : program_(std::move(program)), serial_(serial), packed_(std::move(packed)) {}
+  explicit RecipeKernel(Recipe recipe)
+      : program_(std::move(recipe.program)),
+        serial_(recipe.serial),
+        packs_(recipe.packs),
+        packed_(std::move(recipe.packed)) {}
   void run(void* const* buffers) const override {
     OneThread alone(serial_);
     if (serial_) return program_->run(buffers);
@@ -86,15 +89,23 @@ class RecipeKernel final : public Prepared {
   }
   const char* implementation() const override { return program_->implementation(); }
   std::optional<Packed> packed(int operand) const override {
-    if (packed_.at < 0 || operand != packed_.at) return {};
-    return Packed{packed_.bytes, std::make_shared<RecipeKernel>(packed_.pack, false),
-                  std::make_shared<RecipeKernel>(packed_.program, serial_)};
+    if (packs_ < 0 || operand != packs_) return {};
+    OneThread alone(serial_);  // as where the recipe was made
+    PackedOperand packed = packed_();
+    if (!packed.program) return {};
+    Recipe pack, whole;
+    pack.program = packed.pack;
+    whole.program = packed.program;
+    whole.serial = serial_;
+    return Packed{packed.bytes, std::make_shared<RecipeKernel>(std::move(pack)),
+                  std::make_shared<RecipeKernel>(std::move(whole))};
   }
 
  private:
   std::shared_ptr<const Program> program_;
   bool serial_;
-  PackedOperand packed_;
+  int packs_;
+  std::function<PackedOperand()> packed_;
   mutable std::atomic<int64_t> best_{INT64_MAX / 8};  // ns of its fastest run
 };
 
@@ -133,8 +144,7 @@ Recipe recipe_of(const Key& key, double flops, const std::function<Recipe()>& bu
 
 std::unique_ptr<Prepared> kernel_of(Recipe recipe) {
   MYCEL_CHECK(recipe.program, "a refused problem was prepared all the same: {}", recipe.refusal);
-  return std::make_unique<RecipeKernel>(std::move(recipe.program), recipe.serial,
-                                        std::move(recipe.packed));
+  return std::make_unique<RecipeKernel>(std::move(recipe));
 }
 
 dnnl::primitive_attr user_scratchpad() {

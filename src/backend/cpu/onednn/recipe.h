@@ -13,9 +13,9 @@
 
 namespace mycel::cpu::onednn {
 
-// The same computation on an operand that is already in the layout that oneDNN asked for.
+// The same computation on an operand that is already in the layout that oneDNN likes best. No
+// program: it likes the one that the operand has.
 struct PackedOperand {
-  int at = -1;  // among the buffers
   size_t bytes = 0;
   std::shared_ptr<const Program> pack, program;
 };
@@ -23,7 +23,8 @@ struct PackedOperand {
 struct Recipe {
   std::shared_ptr<const Program> program;
   std::string refusal;  // set when there is no program
-  PackedOperand packed;
+  int packs = -1;       // the operand that can be packed, among the buffers
+  std::function<PackedOperand()> packed;
   bool serial = false;  // runs on one thread: there is too little to share out
 };
 
