@@ -73,10 +73,13 @@ Val abs(Val x) {
 
 Val exp(Val x) {
   const Val re = real(x), im = imag(x), e = loops::exp(re);
-  // A zero angle stays zero, even where e is infinite; e = 0 wins over an infinite angle.
-  const Val dead = re == -HUGE_VAL;
+  // A zero angle stays zero, even where e is infinite; e = 0 wins over an angle that is infinite
+  // or NaN, and so does an infinite e in the real part.
+  const Val lost = !isfinite(im);
+  const Val dead = lost & (re == -HUGE_VAL);
   const Val zero = number_like(re, 0);
-  return make_complex(select(dead, zero, select(im == 0, e, e * cos(im))),
+  const Val known = (im == 0) | (lost & (re == HUGE_VAL));
+  return make_complex(select(dead, zero, select(known, e, e * cos(im))),
                       select(dead, zero, select(im == 0, im, e * sin(im))));
 }
 

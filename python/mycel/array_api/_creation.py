@@ -136,6 +136,7 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
     """Ones on the diagonal k places to the right of the main one, else zeros."""
     dtype = _prepared("eye", dtype, device, d.DEFAULT_FLOAT)
     rows, columns = c.shape_of("eye", (n_rows, n_rows if n_cols is None else n_cols))
+    k = builtins.max(-rows, builtins.min(k, columns))  # beyond the matrix there is no diagonal
     at = c.op("arange")(0, rows, 1, d.int64).reshape(rows, 1) + k
     return c.cast(c.op("equal")(at, c.op("arange")(0, columns, 1, d.int64)), dtype)
 

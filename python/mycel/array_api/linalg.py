@@ -8,7 +8,12 @@ from typing import NamedTuple
 from mycel._mycel import Tensor
 from mycel.array_api import _checks as c
 from mycel.array_api import _dtypes as d
-from mycel.array_api._manipulation import broadcast_arrays, matrix_transpose, moveaxis
+from mycel.array_api._manipulation import (
+    broadcast_arrays,
+    broadcast_shapes,
+    matrix_transpose,
+    moveaxis,
+)
 from mycel.array_api._products import matmul, tensordot, vecdot
 from mycel.array_api._statistics import max as _max
 from mycel.array_api._statistics import min as _min
@@ -207,8 +212,7 @@ def solve(x1, x2, /):
     x2 = c.op("expand_dims")(x2, -1) if vector else x2
     if x2.ndim == 0 or x2.shape[-2] != x1.shape[-1]:
         raise ValueError(f"solve: {x1.shape} and {x2.shape} do not fit")
-    lead = broadcast_arrays(x1[..., 0, 0], x2[..., 0, 0])[0].shape if x1.size and x2.size else \
-        tuple(x1.shape[:-2])  # fmt: skip
+    lead = broadcast_shapes(tuple(x1.shape[:-2]), tuple(x2.shape[:-2]))
     x1 = c.op("broadcast_to")(x1, (*lead, *x1.shape[-2:]))
     x2 = c.op("broadcast_to")(x2, (*lead, *x2.shape[-2:]))
     y = c.op("matrix_solve")(x1, x2)

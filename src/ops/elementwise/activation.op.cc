@@ -2,6 +2,7 @@
 // are in activation_more.op.cc.
 #include "ir/adjoint.h"
 #include "ir/type_rule.h"
+#include "ops/elementwise/complex_functions.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/formulas.h"
 #include "ops/elementwise/rooms.h"
@@ -140,15 +141,7 @@ constexpr OpDef kTanh = check({
     .type = types::same_as_first,
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) += kTanhGrad({conj_of(a.y()), a.dy()}); },
-    .scalar = unary([](auto x) {
-      if (!x.im) return tanh(x);
-      // tanh(a + bi) = (sinh 2a + i sin 2b) / (cosh 2a + cos 2b), saturated where cosh would
-      // overflow.
-      auto a = real(x) * 2, b = imag(x) * 2;
-      auto bounded = min(max(a, -40), 40);
-      auto below = cosh(bounded) + cos(b);
-      return make_complex(sinh(bounded) / below, sin(b) / below);
-    }),
+    .scalar = unary([](auto x) { return formulas::hyperbolic_tangent(x); }),
     .cases = "at (0.5) -> 0.46211715726000976; at (100) -> 1",
     .onnx = "Tanh",
     .primitive = "Tanh",

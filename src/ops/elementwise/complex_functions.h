@@ -1,6 +1,7 @@
 // Functions that take real and complex numbers, the latter by formulas over their parts. Branch
 // cuts and principal values are those of W. Kahan, "Branch cuts for complex elementary functions"
-// (1987).
+// (1987); values at infinities, NaN and signed zeros those of C's Annex G and, where it leaves the
+// choice, of the Python array API standard.
 #pragma once
 
 #include "loops/val.h"
@@ -9,7 +10,12 @@ namespace mycel::ops::formulas {
 
 using loops::Val;
 
+Val sine(Val x);
+Val cosine(Val x);
 Val tangent(Val x);
+Val hyperbolic_sine(Val x);
+Val hyperbolic_cosine(Val x);
+Val hyperbolic_tangent(Val x);
 Val arc_sine(Val x);
 Val arc_cosine(Val x);
 Val arc_tangent(Val x);

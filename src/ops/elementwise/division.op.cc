@@ -37,16 +37,17 @@ loops::Val gcd(loops::Val x, loops::Val y) {
 
 constexpr OpDef kFloorDiv = check({
     .name = "floor_div",
-    .doc = "Quotient rounded down, as Python's //: floor(x / y) taken from the exact remainder. An "
-           "integer "
-           "divided by 0 gives 0.",
+    .doc =
+        "Quotient rounded down, floor(x / y) taken from the exact remainder. Infinities as their "
+        "plain quotient: inf // 2 is inf, 1 // -inf is -0. An integer divided by 0 gives 0.",
     .in = {"x: real", "y: real"},
     .promote = Promote::kCommon,
     .type = types::broadcast,
     .shard = "..., ... -> ...",
     .grad = zero_gradient,
     .scalar = binary([](auto x, auto y) { return formulas::floor_div(x, y); }),
-    .cases = "y in (0.5, 3); at (-7, 2) -> -4; at (1, 0.1) -> 9; at (1, 0) -> inf; bad x[2] y[3]",
+    .cases = "y in (0.5, 3); at (-7, 2) -> -4; at (1, 0.1) -> 9; at (1, 0) -> inf; at "
+             "(inf, -2) -> -inf; at (-1, inf) -> -0.0; at (inf, inf) -> nan; bad x[2] y[3]",
     .primitive = "FloorDiv",
     .method = "__floordiv__ __rfloordiv__ __ifloordiv__",
     .alias = "floordiv tensor_floordiv",

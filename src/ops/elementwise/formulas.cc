@@ -31,7 +31,18 @@ Val floor_div(Val x, Val y) {
   Val plain = x / y;
   // Zero keeps the sign of the quotient.
   whole = select(q == zero, plain * zero, whole);
-  return select(y == zero, plain, whole);
+  // An infinity has no remainder: inf // 2 is inf and 1 // -inf is -0, as their plain quotients.
+  return select((y == zero) | isinf(x) | isinf(y), plain, whole);
+}
+
+Val sign_bit(Val x) {
+  if (!is_float(x.dtype())) return x < 0;
+  return bitcast(x, x.dtype() == DType::kFloat64 ? DType::kInt64 : DType::kInt32) < 0;
+}
+
+Val with_sign_of(Val size, Val sign) {
+  size = abs(size);
+  return select(sign_bit(sign), -size, size);
 }
 
 Val sigmoid(Val x) {

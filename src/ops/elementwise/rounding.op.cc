@@ -7,6 +7,7 @@
 #include "ir/type_rule.h"
 #include "ops/elementwise/complex_functions.h"
 #include "ops/elementwise/elementwise.h"
+#include "ops/elementwise/formulas.h"
 #include "ops/elementwise/rooms.h"
 
 namespace mycel::ops {
@@ -16,13 +17,6 @@ using namespace ir;  // NOLINT: the vocabulary of records
 namespace {
 
 void zero_gradient(Adjoint&) {}
-
-// The sign bit: of -0.0 and of NaN too.
-loops::Val sign_bit(loops::Val x) {
-  if (!is_float(x.dtype())) return x < 0;
-  return x.dtype() == DType::kFloat64 ? bitcast(x, DType::kInt64) < 0
-                                      : bitcast(x, DType::kInt32) < 0;
-}
 
 // The next float from x towards y, by stepping the bit pattern as an integer.
 loops::Val next_after(loops::Val x, loops::Val y) {
@@ -98,7 +92,9 @@ constexpr OpDef kSgn = check({
       if (!x.im) return sign(x);
       auto size = abs(x);
       auto safe = select(size == 0, constant(size, 1.0), size);
-      return make_complex(real(x) / safe, imag(x) / safe);
+      auto zero = constant(size, 0.0);
+      return make_complex(select(size == 0, zero, real(x) / safe),
+                          select(size == 0, zero, imag(x) / safe));
     }),
     .cases = "at (-3) -> -1; at (0) -> 0",
     .method = "sgn",
@@ -111,7 +107,7 @@ constexpr OpDef kSignbit = check({
     .type = types::bool_like_first,
     .shard = "... -> ...",
     .grad = no_gradient("the result is bool"),
-    .scalar = unary([](auto x) { return sign_bit(x); }),
+    .scalar = unary([](auto x) { return formulas::sign_bit(x); }),
     .cases = "at (-3) -> 1; at (-0.0) -> 1; at (0) -> 0",
     .method = "signbit",
 });
@@ -128,10 +124,7 @@ constexpr OpDef kCopysign = check({
           Value x = a.x(0);
           a.dx(0) += a.dy() * kSign({x}) * kSign({a.y()});
         },
-    .scalar = binary([](auto x, auto y) {
-      auto size = abs(x);
-      return select(sign_bit(y), -size, size);
-    }),
+    .scalar = binary([](auto x, auto y) { return formulas::with_sign_of(x, y); }),
     .cases = "at (3, -0.0) -> -3; at (-3, 1) -> 3",
     .method = "copysign",
 });

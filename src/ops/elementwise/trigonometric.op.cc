@@ -23,11 +23,7 @@ constexpr OpDef kSin = check({
     .type = types::same_as_first,
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() * conj_of(kCos({a.x(0)})); },
-    .scalar = unary([](auto x) {
-      if (!x.im) return sin(x);
-      auto a = real(x), b = imag(x);
-      return make_complex(sin(a) * cosh(b), cos(a) * sinh(b));
-    }),
+    .scalar = unary([](auto x) { return formulas::sine(x); }),
     .cases = "at (0.5) -> 0.47942553860420301; at (100) -> -0.50636564110975879; at (inf) -> nan",
     .onnx = "Sin",
     .primitive = "Sin",
@@ -42,11 +38,7 @@ constexpr OpDef kCos = check({
     .type = types::same_as_first,
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) -= a.dy() * conj_of(kSin({a.x(0)})); },
-    .scalar = unary([](auto x) {
-      if (!x.im) return cos(x);
-      auto a = real(x), b = imag(x);
-      return make_complex(cos(a) * cosh(b), -(sin(a) * sinh(b)));
-    }),
+    .scalar = unary([](auto x) { return formulas::cosine(x); }),
     .cases = "at (0.5) -> 0.87758256189037271; at (100) -> 0.86231887228768389; at (inf) -> nan",
     .onnx = "Cos",
     .primitive = "Cos",
@@ -168,11 +160,7 @@ constexpr OpDef kSinh = check({
     .type = types::same_as_first,
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() * conj_of(kCosh({a.x(0)})); },
-    .scalar = unary([](auto x) {
-      if (!x.im) return sinh(x);
-      auto a = real(x), b = imag(x);
-      return make_complex(sinh(a) * cos(b), cosh(a) * sin(b));
-    }),
+    .scalar = unary([](auto x) { return formulas::hyperbolic_sine(x); }),
     .cases = "at (1) -> 1.1752011936438014; at (-inf) -> -inf",
     .onnx = "Sinh",
     .primitive = "Sinh",
@@ -187,11 +175,7 @@ constexpr OpDef kCosh = check({
     .type = types::same_as_first,
     .shard = "... -> ...",
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() * conj_of(kSinh({a.x(0)})); },
-    .scalar = unary([](auto x) {
-      if (!x.im) return cosh(x);
-      auto a = real(x), b = imag(x);
-      return make_complex(cosh(a) * cos(b), sinh(a) * sin(b));
-    }),
+    .scalar = unary([](auto x) { return formulas::hyperbolic_cosine(x); }),
     .cases = "at (1) -> 1.5430806348152437; at (-inf) -> inf",
     .onnx = "Cosh",
     .primitive = "Cosh",

@@ -68,7 +68,9 @@ constexpr OpDef kCholesky = check({
         [](Expansion& e) {
           need_square(e);
           Value l = kCholeskyFactor({hermitian_part(e.x(0))});
-          e.result(e.attrs.boolean("upper") ? adjoint_of(l) : l);
+          if (!e.attrs.boolean("upper")) return e.result(l);
+          Value u = adjoint_of(l);  // the conjugate of 0 is 0 - 0i
+          e.result(is_complex(u.dtype()) ? upper_part(u) : u);
         },
     .cases = "input_x[2, 3, 3] [4, 4]; input_x in spd; upper = False True; input_x dtypes float32 "
              "float64 complex64 complex128; bad input_x[2, 3]",
