@@ -59,6 +59,25 @@ def test_square_matrices(dtype):
              np.linalg.cholesky(definite, upper=True))  # fmt: skip
 
 
+def test_empty_systems_broadcast():
+    for left, right, want in (
+        ((0, 0), (3, 0, 2), (3, 0, 2)), ((2, 1, 0, 0), (3, 0, 1), (2, 3, 0, 1)),
+        ((3, 3), (0, 3, 2), (0, 3, 2)), ((4, 2, 2), (2, 0), (4, 2, 0)), ((0, 2, 2), (2,), (0, 2)),
+    ):  # fmt: skip
+        matrix = np.broadcast_to(np.eye(left[-1], dtype="float32"), left)
+        assert xp.linalg.solve(ours(matrix.copy()), xp.ones(right)).shape == want
+
+
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_zeros_beside_a_triangle_have_no_sign(dtype):
+    for upper in (False, True):
+        x = hermitian(dtype, (2, 4, 4)) + 40 * np.eye(4, dtype=dtype)
+        factor = xp.linalg.cholesky(ours(x), upper=upper).asnumpy()
+        out = np.tril(np.ones((4, 4), bool), -1) if upper else np.triu(np.ones((4, 4), bool), 1)
+        assert not np.signbit(factor[:, out].real).any()
+        assert not np.signbit(factor[:, out].imag).any()
+
+
 @pytest.mark.parametrize("dtype", FLOATING)
 def test_eigenvalues(dtype):
     for shape in SHAPES:

@@ -100,6 +100,8 @@ def test_creation():
         for args in ((3,), (2, 4), (0,), (3, 0)):
             for k in (0, 1, -1, 9, -9):
                 check(xp.eye(*args, k=k, dtype=kind), np.eye(*args, k=k, dtype=dtype))
+            for k in (2**70, -(2**70)):
+                check(xp.eye(*args, k=k, dtype=kind), np.zeros((*args, args[0])[:2], dtype))
         parts = values(dtype, (2,)), values(dtype, (3,)), values(dtype, (4,))
         for indexing in ("xy", "ij"):
             want = tuple(np.meshgrid(*parts, indexing=indexing))
