@@ -186,14 +186,14 @@ GraphOut recompute(const ir::Graph& g, int64_t above) {
   Rewrite same(g);
   for (const Node& n : g.nodes()) same.copy(n);
   GraphOut now = same.finish();
-  int64_t reached = INT64_MAX;
   for (int round = 0; round < kMostRounds; ++round) {
     Lives lives(*now);
-    if (lives.peak_bytes() <= above || lives.peak_bytes() >= reached) break;
-    reached = lives.peak_bytes();
+    if (lives.peak_bytes() <= above) break;
     auto chosen = Chooser(*now, lives).run();
     if (chosen.empty()) break;
-    now = run_again(*now, chosen, lives.peak());
+    GraphOut next = run_again(*now, chosen, lives.peak());
+    if (Lives(*next).peak_bytes() >= lives.peak_bytes()) break;
+    now = std::move(next);
   }
   return now;
 }

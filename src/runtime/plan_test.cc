@@ -51,7 +51,8 @@ Tensor one_by_one(const Tensors& in) {
 }
 
 Tensors operands() {
-  return {filled({1, 5, 6, 6}, 0.1), filled({32, 5, 3, 3}, 1), filled({32}, 2), filled({48, 32}, 3)};
+  return {filled({1, 5, 6, 6}, 0.1), filled({32, 5, 3, 3}, 1), filled({32}, 2),
+          filled({48, 32}, 3)};
 }
 
 TEST(Plan, WhatFollowsFromWeightsIsKeptUntilTheyAreOthers) {
@@ -83,14 +84,16 @@ TEST(Plan, MemoryThatOthersMayWriteToIsReadEveryTime) {
 
 TEST(Plan, NotANumberGoesThroughAConvolutionWithReLU) {
   for (const char* op : {"relu", "relu6"}) {
-    auto g = ir::parse(std::string("graph net(%0: float32[1, 1, 1, 5], %1: float32[16, 1, 1, 1]) {\n"
-                                   "  %2 = conv2d(%0, %1, _) : float32[1, 16, 1, 5]\n  %3 = ") +
-                       op + "(%2) : float32[1, 16, 1, 5]\n  return %3\n}\n");
+    auto g =
+        ir::parse(std::string("graph net(%0: float32[1, 1, 1, 5], %1: float32[16, 1, 1, 1]) {\n"
+                              "  %2 = conv2d(%0, %1, _) : float32[1, 16, 1, 5]\n  %3 = ") +
+                  op + "(%2) : float32[1, 16, 1, 5]\n  return %3\n}\n");
     Tensor x = Tensor::from(
         std::vector<float>{-2.5f, std::numeric_limits<float>::quiet_NaN(), 0.125f, 7.5f, 1e-30f},
         {1, 1, 1, 5});
     auto plan = Plan::build(*g);
-    Tensor y = plan->run(std::vector<Tensor>{x, Tensor::full(DType::kFloat32, {16, 1, 1, 1}, 1)})[0];
+    Tensor y =
+        plan->run(std::vector<Tensor>{x, Tensor::full(DType::kFloat32, {16, 1, 1, 1}, 1)})[0];
     for (int64_t c = 0; c < 16; ++c) {
       auto at = [&](int64_t i) { return y.data<float>()[c * 5 + i]; };
       EXPECT_EQ(at(0), 0.0f) << plan->str();

@@ -20,7 +20,7 @@ namespace {
 
 struct Count {
   std::shared_ptr<const ir::Graph> graph;  // keeps the node alive
-  std::string implementation;  // copied: a plan may be gone when the report is written
+  std::string implementation;              // copied: a plan may be gone when the report is written
   int64_t runs = 0, ns = 0;
 
   // The first run does not count once there is a second.
