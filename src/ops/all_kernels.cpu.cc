@@ -19,6 +19,7 @@ void ensure_kernels() {
     ops::register_recurrent_kernels();
     ops::register_image_kernels();
     ops::register_sparse_kernels();
+    ops::register_attention_kernels();
   });
 }
 

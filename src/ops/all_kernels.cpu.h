@@ -15,5 +15,6 @@ void register_index_kernels();
 void register_recurrent_kernels();
 void register_image_kernels();
 void register_sparse_kernels();
+void register_attention_kernels();
 
 }  // namespace mycel::ops

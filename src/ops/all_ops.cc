@@ -33,6 +33,7 @@ void register_rooms() {
   register_update();
   register_collective();
   register_recurrent();
+  register_attention();
   register_control();
   register_fused();
 }

@@ -24,5 +24,6 @@ void register_sparse();
 void register_update();
 void register_collective();
 void register_recurrent();
+void register_attention();
 
 }  // namespace mycel::ops

@@ -31,8 +31,13 @@ GraphOut expand_all(const ir::Graph& g) {
   return expand_level(g, [](const ir::Op&) { return true; });
 }
 
+// The attention ops, which fuse_attention makes, have kernels in the backend.
+bool has_kernel(const ir::Op& op) {
+  return op.def.loops || op.name == "attention" || op.name == "attention_grad";
+}
+
 GraphOut expand_unless_kernel(const ir::Graph& g) {
-  return expand_level(g, [](const ir::Op& op) { return !op.def.loops; });
+  return expand_level(g, [](const ir::Op& op) { return !has_kernel(op); });
 }
 
 }  // namespace

@@ -16,11 +16,12 @@ using Evaluate = Tensors (*)(const ir::Op&, std::span<const Tensor>, const ir::A
 
 // Replaces composite ops by what they are made of, until none is left.
 GraphOut expand_composites(const ir::Graph& g);
-// The same, but leaves those that have a loop nest: they run as one kernel. For graphs that are
+// The same, but leaves those that have a kernel of their own. For graphs that are
 // about to run; transforms need primitives.
 GraphOut expand_to_kernels(const ir::Graph& g);
 // Algebra by a table of patterns (simplify_arithmetic.cc, simplify_layout.cc): x * 1, reshape of
-// reshape, casts that cancel, slices of concatenations; pow by 2 becomes the more exact product.
+// reshape, casts that cancel, slices of concatenations; pow by 2 becomes the more exact product,
+// and rows scattered into zeros and added to a tensor are added one by one.
 GraphOut simplify_algebra(const ir::Graph& g);
 // Computes small nodes whose operands are all constants; random ops and side effects stay.
 GraphOut fold_constants(const ir::Graph& g, Evaluate evaluate);
@@ -41,6 +42,9 @@ GraphOut eliminate_dead_code(const ir::Graph& g);
 // with transposes where they come from and where they go: how ops take such operands is in their
 // records (moved.h). Sums over positions may then be taken in another order.
 GraphOut channels_last(const ir::Graph& g);
+// Puts the attention op, and its gradient, in the place of softmax(scale q kᵀ + mask) v written out
+// in float32: no scores in memory, sums in another order. Transposes of heads around it go away.
+GraphOut fuse_attention(const ir::Graph& g);
 // Elementwise results that are kept over the moment when most memory is taken, and whose operands
 // are kept too, are computed again behind it. Stops where the peak is at most `above` bytes.
 GraphOut recompute(const ir::Graph& g, int64_t above);

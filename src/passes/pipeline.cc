@@ -44,8 +44,13 @@ constexpr Step kRound[] = {
     {"merge_gradient_sums", merge_gradient_sums},
     {"eliminate_dead_code", eliminate_dead_code},
 };
-// After channels_last, where it changed anything: what it leaves at the borders cancels, folds or
-// is shared.
+// Other forms of whole stretches of a program, with transposes around them.
+constexpr Step kForms[] = {
+    {"channels_last", channels_last},
+    {"fuse_attention", fuse_attention},
+};
+// After one of them, where it changed anything: what it leaves at the borders cancels, folds or is
+// shared.
 constexpr Step kBorders[] = {
     {"simplify_algebra", simplify_algebra},
     {"merge_duplicates", merge_duplicates},
@@ -104,11 +109,12 @@ GraphOut optimize(const ir::Graph& g, Evaluate evaluate, Accepts accepts) {
     for (const Step& s : kRound) done(s.name, s.control && !has_control(*now) ? now : s.run(*now));
     if (ir::structurally_equal(*now, *before)) break;
   }
-  GraphOut before = now;
-  done("channels_last", channels_last(*now));
-  if (!ir::structurally_equal(*now, *before)) {
+  for (const Step& s : kForms) {
+    GraphOut before = now;
+    done(s.name, s.run(*now));
+    if (ir::structurally_equal(*now, *before)) continue;
     if (evaluate) done("fold_constants", fold_constants(*now, evaluate));
-    for (const Step& s : kBorders) done(s.name, s.run(*now));
+    for (const Step& border : kBorders) done(border.name, border.run(*now));
   }
   done("recompute", recompute(*now, kRoomyBytes));
   for (const Step& s : kLast) done(s.name, s.run(*now));

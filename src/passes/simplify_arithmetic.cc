@@ -104,6 +104,20 @@ Value undo(const Site& s) {  // neg(neg x), invert(invert x)
              : Value();
 }
 
+// The gradient of a table that is used in other ways too: rows are added to the other part, without
+// a table of zeros between.
+Value add_scattered(const Site& s) {
+  for (int i : {0, 1}) {
+    const Value &sum = s.x(i), &other = s.x(1 - i);
+    if (!made_by(sum, "axis_scatter_add") || !(sum.type() == s.type) || !(other.type() == s.type))
+      continue;
+    const ir::Node& n = *sum.node;
+    if (!is_number(n.inputs[0], 0) || made_by(other, "axis_scatter_add")) continue;
+    return s.emit("axis_scatter_add", {other, n.inputs[1], n.inputs[2]}, n.attrs);
+  }
+  return {};
+}
+
 Value add_neg(const Site& s) {
   if (is_bool(s.type.dtype)) return {};
   if (made_by(s.x(1), "neg")) return s.emit("sub", {s.x(0), s.x(1).node->inputs[0]});
@@ -180,6 +194,7 @@ constexpr Pattern kPatterns[] = {
     {"", "constants stand right", constant_right},
     {"add", "x + 0 = x", add_zero},
     {"add", "x + (-y) = x - y", add_neg},
+    {"add", "x + rows added to zeros = rows added to x", add_scattered},
     {"add", "(x + c) + d = x + (c + d) for ints", integer_chain},
     {"sub", "x - 0 = x", sub_zero},
     {"sub", "x - x = 0 for ints", sub_itself},

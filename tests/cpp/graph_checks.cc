@@ -35,6 +35,7 @@ constexpr NamedPass kPasses[] = {
     {"merge_gradient_sums", passes::merge_gradient_sums},
     {"eliminate_dead_code", passes::eliminate_dead_code},
     {"channels_last", passes::channels_last},
+    {"fuse_attention", passes::fuse_attention},
     {"recompute", [](const ir::Graph& g) { return passes::recompute(g, 64); }},
     {"fuse_elementwise", passes::fuse_elementwise},
     {"join_epilogues", [](const ir::Graph& g) { return passes::join_epilogues(g, accepts); }},

@@ -48,7 +48,10 @@ void gather_type(TypeRuleCtx& c) {
 }
 
 void gather_grad(Adjoint& a) {
-  a.dx(0) += kAxisScatterAdd({zeros_of(a, 0), a.x(1), a.dy()},
+  // A parameter is there anyway; its zeros are part of the program then, which can do without them.
+  bool kept = a.node().inputs[0].node->is_param();
+  Value zeros = kept ? kZerosLike({a.x(0)}) : zeros_of(a, 0);
+  a.dx(0) += kAxisScatterAdd({zeros, a.x(1), a.dy()},
                              {a.attrs()["axis"], a.attrs()["batch_dims"], a.attrs()["bounds"]});
 }
 

@@ -124,7 +124,14 @@ ScatterFn scatter_fn(std::string_view op, DType d) {
 }
 
 void copy_base(void* const* b, size_t bytes) {
-  if (b[3] != b[0]) std::memcpy(b[3], b[0], bytes);
+  if (b[3] == b[0]) return;
+  constexpr int64_t kPiece = 1 << 18;
+  const auto n = static_cast<int64_t>(bytes);
+  parallel_for((n + kPiece - 1) / kPiece, 4, [&](int64_t begin, int64_t end) {
+    const int64_t from = begin * kPiece, to = std::min(n, end * kPiece);
+    std::memcpy(static_cast<char*>(b[3]) + from, static_cast<const char*>(b[0]) + from,
+                static_cast<size_t>(to - from));
+  });
 }
 
 std::unique_ptr<Prepared> prepare_tuples(const Problem& p) {

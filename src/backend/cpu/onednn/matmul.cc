@@ -207,6 +207,34 @@ Recipe recipe_of_product(const Product& m) {
 
 }  // namespace
 
+std::shared_ptr<const Prepared> tile_product(const Tile& t) {
+  Key key(kTileRecipe);
+  for (int64_t n : {t.rows, t.cols, t.depth, t.a_row, t.a_col, t.b_row, t.b_col, t.y_row})
+    key.add(n);
+  key.add(t.add);
+  Recipe recipe = recipe_of(key, 0, [&] {
+    const auto type = memory::data_type::f32;
+    memory::desc a({t.rows, t.depth}, type, {t.a_row, t.a_col});
+    memory::desc b({t.depth, t.cols}, type, {t.b_row, t.b_col});
+    memory::desc y({t.rows, t.cols}, type, {t.y_row, 1});
+    dnnl::primitive_attr attr = user_scratchpad();
+    if (t.add) {
+      dnnl::post_ops sum;
+      sum.append_sum(1.0f);
+      attr.set_post_ops(sum);
+    }
+    dnnl::matmul::primitive_desc pd(engine(), a, b, y, attr);
+    auto program = std::make_shared<Program>();
+    std::vector<std::pair<int, int>> args = {{DNNL_ARG_SRC, program->operand(a, 0)},
+                                             {DNNL_ARG_WEIGHTS, program->operand(b, 1)},
+                                             {DNNL_ARG_DST, program->operand(y, 2)}};
+    program->add(dnnl::matmul(pd), pd, std::move(args));
+    program->set_implementation(pd.impl_info_str());
+    return Recipe{program, ""};
+  });
+  return kernel_of(std::move(recipe));
+}
+
 std::string matmul_refuses(const Problem& p) {
   std::string why = unsuited(p);
   return why.empty() ? recipe_of_product(matmul_of(p)).refusal : why;
