@@ -23,7 +23,10 @@ REFUSED = {
         ("get_algo_parameters reset_algo_parameters set_algo_parameters", _STRATEGY),
         ("shard rank_list_for_transform merge_pipeline_strategys", _STRATEGY),
         ("transform_checkpoint_by_rank transform_checkpoints", _STRATEGY),
-        ("Profiler", "there is no profiler class yet; MYCEL_PROFILE=1 prints the time of every kernel, MYCEL_LOG=compile that of compilations"),
+        (
+            "Profiler",
+            "there is no Profiler yet; MYCEL_PROFILE=1 times every kernel",
+        ),
     ],
     "mycel.context": [
         ("get_ps_context reset_ps_context set_ps_context", _SERVERS),
