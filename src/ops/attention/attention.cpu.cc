@@ -75,7 +75,7 @@ class Width {
       unit_ = unit;
       narrow_ = a_.moderate(buffers_, unit);
     }
-    return narrow_ ? a_.width_of(columns_, buffers_, unit, block) : all;
+    return narrow_ ? a_.width_of(columns_, unit, block) : all;
   }
 
  private:

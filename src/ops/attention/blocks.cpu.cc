@@ -203,8 +203,7 @@ std::vector<int> AttentionBlocks::columns(void* const* buffers) const {
   return out;
 }
 
-int AttentionBlocks::width_of(const std::vector<int>& columns, void* const* buffers, int64_t unit,
-                              int64_t b) const {
+int AttentionBlocks::width_of(const std::vector<int>& columns, int64_t unit, int64_t b) const {
   int all = static_cast<int>(widths_.size()) - 1;
   if (columns.empty()) return all;
   return columns[mask_of_[unit] * blocks + b];

@@ -45,8 +45,7 @@ class AttentionBlocks {
   // moderate: beyond them every probability is exactly 0.
   std::vector<int> columns(void* const* buffers) const;
   // Of them, those of block `b` of `unit`.
-  int width_of(const std::vector<int>& columns, void* const* buffers, int64_t unit,
-               int64_t b) const;
+  int width_of(const std::vector<int>& columns, int64_t unit, int64_t b) const;
   // Whether scores of a head are so moderate, and its numbers finite.
   bool moderate(void* const* buffers, int64_t unit) const;
 

@@ -94,65 +94,75 @@ void emit_inner_max(Nest& nest, const PoolGeometry& g, Buf x, Buf y) {
   });
 }
 
+namespace {
+
+// What one task of emit_inner_scatter owns: a plane, or a block of channels of an image. Offsets of
+// its first elements in x and u, and the lanes of a vector loop.
+struct Owned {
+  Val x, u, width;
+};
+
+// Gives `du` to the first maximum of each window of a row and 0 to its other elements.
+void scatter_row(Nest& nest, Buf x, Buf u, Buf dx, const Owned& row, int64_t lane_step,
+                 const std::vector<Val>& offsets) {
+  nest.loop(row.width, LoopKind::kVector, [&](Val i) {
+    Val at = row.x + i * lane_step, best = largest(nest, x, at, offsets);
+    Val du = nest.load(u, row.u + i), none = loops::constant(du, int64_t{0});
+    Val found = nest.literal(DType::kBool, int64_t{0});
+    for (const Val& offset : offsets) {
+      Val v = nest.load(x, at + offset);
+      Val here = !found && (v == best || v != v);
+      nest.store(dx, at + offset, select(here, du, none));
+      found = found || here;
+    }
+  });
+}
+
+}  // namespace
+
 void emit_inner_scatter(Nest& nest, const PoolGeometry& g, Buf x, Buf u, Buf dx) {
   Places in(nest, g, g.in), out(nest, g, g.out);
   const std::vector<Val> offsets = window_offsets(nest, g, in);
-  const bool apart = windows_apart(g);
-  // A task owns a plane, or a block of channels of an image: windows may share elements.
   const int64_t blocks =
       g.channel_last ? (g.channels + kChannelBlock - 1) / kChannelBlock : g.channels;
-  const int64_t positions = product(g.in);
+  const int64_t positions = product(g.in), lanes = g.channel_last ? kChannelBlock : 1;
+  const int64_t lane_step = g.channel_last ? 1 : g.stride.back();
   const int walked = g.channel_last ? g.rank() : g.rank() - 1;
   std::vector<Val> extent;
   for (int d = 0; d < walked; ++d) extent.push_back(nest.number(g.out[d]));
   Val block_count = nest.number(blocks), channels = nest.number(g.channels);
   Val last = nest.number(g.out.back()), plane = nest.number(positions);
-  const int64_t lanes = g.channel_last ? std::min(g.channels, kChannelBlock) : 1;
-  nest.parallel(g.batch * blocks, lanes * (positions + 3 * product(g.out) * product(g.kernel)),
-                [&](Val task) {
-                  Val image = task / block_count, block = task % block_count;
-                  Val first = g.channel_last ? block * kChannelBlock : block * in.plane;
-                  Val width = g.channel_last ? min(channels - first, kChannelBlock) : last;
-                  Val x0 = image * in.image + first;
-                  Val y0 = image * out.image + (g.channel_last ? first : block * out.plane);
-                  auto zero = [&](Val at) {
-                    nest.store(dx, at, loops::constant(nest.load(x, at), int64_t{0}));
-                  };
-                  if (g.channel_last) {
-                    nest.loop(plane, LoopKind::kSequential, [&](Val p) {
-                      nest.loop(width, LoopKind::kVector,
-                                [&](Val i) { zero(x0 + p * channels + i); });
-                    });
-                  } else {
-                    nest.loop(plane, LoopKind::kVector, [&](Val i) { zero(x0 + i); });
-                  }
-                  const int64_t lane_step = g.channel_last ? 1 : g.stride.back();
-                  auto windows = [&](Val from, Val to) {
-                    nest.loop(width, LoopKind::kVector, [&](Val i) {
-                      Val at = from + i * lane_step, best = largest(nest, x, at, offsets);
-                      Val du = nest.load(u, to + i), none = loops::constant(du, int64_t{0});
-                      Val found = nest.literal(DType::kBool, int64_t{0});
-                      for (const Val& offset : offsets) {
-                        Val v = nest.load(x, at + offset);
-                        Val here = !found && (v == best || v != v);
-                        Val add = select(here, du, none);
-                        if (apart) {
-                          nest.store(dx, at + offset, add);
-                        } else {
-                          nest.accumulate(dx, at + offset, add);
-                        }
-                        found = found || here;
-                      }
-                    });
-                  };
-                  std::function<void(int, Val, Val)> dim = [&](int d, Val from, Val to) {
-                    if (d == walked) return windows(from, to);
-                    nest.loop(extent[d], LoopKind::kSequential, [&](Val i) {
-                      dim(d + 1, from + i * in.steps[d] * g.stride[d], to + i * out.steps[d]);
-                    });
-                  };
-                  dim(0, x0, y0);
-                });
+
+  auto task_of = [&](Val task) -> Owned {
+    Val image = task / block_count, block = task % block_count;
+    if (!g.channel_last) {
+      return {image * in.image + block * in.plane, image * out.image + block * out.plane, last};
+    }
+    Val first = block * kChannelBlock;
+    return {image * in.image + first, image * out.image + first,
+            min(channels - first, kChannelBlock)};
+  };
+  auto clear = [&](const Owned& t) {
+    auto zero = [&](Val at) { nest.store(dx, at, loops::constant(nest.load(x, at), int64_t{0})); };
+    if (!g.channel_last) {
+      return nest.loop(plane, LoopKind::kVector, [&](Val i) { zero(t.x + i); });
+    }
+    nest.loop(plane, LoopKind::kSequential, [&](Val p) {
+      nest.loop(t.width, LoopKind::kVector, [&](Val i) { zero(t.x + p * channels + i); });
+    });
+  };
+  std::function<void(int, const Owned&)> rows = [&](int d, const Owned& t) {
+    if (d == walked) return scatter_row(nest, x, u, dx, t, lane_step, offsets);
+    nest.loop(extent[d], LoopKind::kSequential, [&](Val i) {
+      rows(d + 1, {t.x + i * in.steps[d] * g.stride[d], t.u + i * out.steps[d], t.width});
+    });
+  };
+  const int64_t cost = lanes * (positions + 3 * product(g.out) * product(g.kernel));
+  nest.parallel(g.batch * blocks, cost, [&](Val task) {
+    Owned t = task_of(task);
+    clear(t);
+    rows(0, t);
+  });
 }
 
 }  // namespace mycel::ops

@@ -15,7 +15,7 @@ bool windows_apart(const PoolGeometry& g);
 
 // As emit_max_pool without indices. Needs windows_inside.
 void emit_inner_max(loops::Nest& nest, const PoolGeometry& g, loops::Buf x, loops::Buf y);
-// As emit_max_scatter. Needs windows_inside, and windows_apart unless channels come last.
+// As emit_max_scatter. Needs windows_inside and windows_apart.
 void emit_inner_scatter(loops::Nest& nest, const PoolGeometry& g, loops::Buf x, loops::Buf u,
                         loops::Buf dx);
 
