@@ -21,7 +21,10 @@ GraphOut expand_level(const ir::Graph& g, Wanted wanted) {
     size_t before = r.out().size();
     ir::ValueList in = r.operands(n);
     r.replace(n, ir::expand(r.out(), *n.op, {in.begin(), in.end()}, n.attrs));
-    for (size_t i = before; i < r.out().size(); ++i) r.out().nodes()[i].loc = n.loc;
+    for (size_t i = before; i < r.out().size(); ++i) {
+      ir::Loc& loc = r.out().nodes()[i].loc;
+      if (!loc) loc = n.loc;  // what was joined knows its own line
+    }
   }
   GraphOut done = r.finish();
   return any ? expand_level(*done, wanted) : done;  // an expansion may itself use composites

@@ -52,6 +52,9 @@ Body make_body(const Pair& p) {
     const ir::Graph& body = *p.after->attrs[0].graph();
     b.graph->set_results(ir::inline_graph(body, *b.graph, {args.begin(), args.end()}));
   }
+  for (Node& n : b.graph->nodes()) {
+    if (!n.is_param() && !n.loc) n.loc = p.after->loc;
+  }
   return b;
 }
 

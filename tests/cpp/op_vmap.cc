@@ -95,9 +95,10 @@ std::string check_batched(const Case& c, const std::vector<bool>& batched) {
         return runtime::call(*c.op, in, c.attrs);
       },
       args, o);
+  const double tolerance = c.group->in_float32 ? c.group->tolerance : 1e-10;
   for (size_t j = 0; j < got.size(); ++j) {
     for (int64_t e = 0; e < kExamples; ++e) {
-      std::string text = compare(row(got[j], e), want[e][j], 1e-10);
+      std::string text = compare(row(got[j], e), want[e][j], tolerance);
       if (!text.empty()) return fmt::format("result {} of example {}: {}", j, e, text);
     }
   }
