@@ -264,6 +264,7 @@ Optimizer::~Optimizer() = default;
 void Optimizer::step(std::span<const Tensor> gradients) {
   MYCEL_CHECK(def.update, "{} is a base class", def.name);
   check_count(gradients.size());
+  places_ = all_places();
   can_compile(gradients) ? step_compiled(gradients) : step_by_ops(gradients);
 }
 
@@ -275,14 +276,12 @@ bool Optimizer::can_compile(std::span<const Tensor> gradients) const {
   }
   auto plain = [](const Tensor& t) { return t && t.concrete() && !t.trace(); };
   if (!std::all_of(gradients.begin(), gradients.end(), plain)) return false;
-  auto places = all_places();
-  return std::all_of(places.begin(), places.end(), [&](auto& p) { return plain(p->value); });
+  return std::all_of(places_.begin(), places_.end(), [&](auto& p) { return plain(p->value); });
 }
 
 void Optimizer::step_compiled(std::span<const Tensor> gradients) {
-  places_ = all_places();
-  std::string types;
-  for (const Parameter& p : places_) types += ir::type_of(p->value).str() + ";";
+  std::vector<ir::Type> types;
+  for (const Parameter& p : places_) types.push_back(ir::type_of(p->value));
   if (!compiled_ || types != compiled_for_) {
     auto update = [this](std::span<const Tensor> g) {
       step_by_ops(g);

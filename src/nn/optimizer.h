@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "ir/type.h"
 #include "nn/args.h"
 #include "nn/cell.h"
 
@@ -170,9 +171,9 @@ class Optimizer : public Cell {
   std::vector<Slot> slots_;
   Parameter global_step_;
   double loss_scale_ = 1;
-  std::vector<Parameter> places_;  // that the compiled update reads and writes
+  std::vector<Parameter> places_;  // all that this step may read and write
   std::unique_ptr<runtime::Jit> compiled_;
-  std::string compiled_for_;  // the types of places_
+  std::vector<ir::Type> compiled_for_;  // the types of places_
 };
 using OptimizerPtr = std::shared_ptr<Optimizer>;
 

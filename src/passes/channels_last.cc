@@ -125,7 +125,7 @@ class Mover {
     if (!fits(n)) return false;
     const Moves* m = moves_of(*n.op);
     if (m) return move_by_line(n, *m);
-    return n.op->def.scalar.set() && !n.op->def.loops && move_elementwise(n);
+    return is_elementwise(n) && move_elementwise(n);
   }
 
   bool move_elementwise(const Node& n) {
@@ -267,9 +267,7 @@ GraphOut move_level(const ir::Graph& g) {
   for (const Node& n : g.nodes()) {
     if (concerned(n)) return Mover(g).run();
   }
-  Rewrite r(g);
-  for (const Node& n : g.nodes()) r.copy(n);
-  return r.finish();
+  return copy_of(g);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ bool product(const Node* n, bool transpose_a, bool transpose_b) {
 
 bool one_number(const Value& v) { return v.shape().known() && v.shape().size() == 1; }
 
-// Whether a swap of the last two dims, and nothing else, leads from `v` to its operand.
+// Whether `v` is a transpose of this order.
 bool permuted(const Value& v, const Ints& order) {
   return made_by(v, "transpose") && v.node->attrs[0] == Attr(order);
 }

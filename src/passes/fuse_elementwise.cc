@@ -12,9 +12,7 @@ namespace {
 
 constexpr size_t kMaxGroup = 64;  // nodes; beyond that a kernel spills registers
 
-bool elementwise(const ir::Node& n) {
-  return n.op && n.op->def.scalar.set() && !n.op->def.loops && n.types[0].shape.known();
-}
+bool elementwise(const ir::Node& n) { return is_elementwise(n) && n.types[0].shape.known(); }
 
 // A cast that the program wrote to lose digits: inside a kernel a 16-bit float keeps those of
 // float32, so it is the last of its group, whose value is stored.

@@ -12,7 +12,7 @@ using ir::Value;
 
 bool elementwise(const Node& n) {
   if (n.is_param() || n.types.size() != 1) return false;
-  return n.op == ir::core_ops().fused || (n.op->def.scalar.set() && !n.op->def.loops);
+  return n.op == ir::core_ops().fused || is_elementwise(n);
 }
 
 // An op that may have elementwise ones after it: known, of one result, nothing but a computation.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include "ir/core_ops.h"
 #include "passes/pass.h"
@@ -23,31 +24,30 @@ int64_t bytes_of(const Value& v) {
 }
 
 bool cheap(const Node& n) {
-  return !n.is_param() && n.types.size() == 1 && n.op->def.scalar.set() && !n.op->def.loops &&
-         !n.op->def.random && !n.op->def.side_effect && !n.inputs.empty();
+  return is_elementwise(n) && n.types.size() == 1 && !n.op->def.random && !n.op->def.side_effect &&
+         !n.inputs.empty();
 }
 
 // When values live, and where most memory is taken.
 class Lives {
  public:
-  explicit Lives(const ir::Graph& g) : g_(g), uses_(g.size()), last_(g.size(), 0) {
+  explicit Lives(const ir::Graph& g)
+      : g_(g), uses_(g.size()), last_(g.size(), 0), viewed_(g.size(), false) {
     for (const Node& n : g.nodes()) {
       last_[n.id] = n.id;
       for (const Value& v : n.inputs) {
         if (v) uses_[v.node->id].push_back(n.id);
       }
     }
-    for (const Value& v : g.results()) leave(*v.node);
+    for (const Value& v : g.results()) last_[v.node->id] = static_cast<uint32_t>(g.size());
     for (size_t i = g.size(); i-- > 0;) {
-      const Node& n = g.nodes()[i];
       for (uint32_t u : uses_[i]) {
         // What a view is of lives as long as the view.
         bool view = g.nodes()[u].op->def.view;
         last_[i] = std::max(last_[i], view ? last_[u] : u);
-        if (view) viewed_.insert(viewed_.end(), n.id);
+        if (view) viewed_[i] = true;
       }
     }
-    std::sort(viewed_.begin(), viewed_.end());
     find_peak();
   }
 
@@ -55,13 +55,10 @@ class Lives {
   int64_t peak_bytes() const { return peak_bytes_; }
   uint32_t last(const Node& n) const { return last_[n.id]; }
   const std::vector<uint32_t>& uses(const Node& n) const { return uses_[n.id]; }
-  bool viewed(const Node& n) const {
-    return std::binary_search(viewed_.begin(), viewed_.end(), n.id);
-  }
+  bool viewed(const Node& n) const { return viewed_[n.id]; }
   bool kept_over_peak(const Node& n) const { return n.id <= peak_ && last_[n.id] > peak_; }
 
  private:
-  void leave(const Node& n) { last_[n.id] = static_cast<uint32_t>(g_.size()); }
   void find_peak() {
     std::vector<int64_t> change(g_.size() + 2, 0);
     for (const Node& n : g_.nodes()) {
@@ -80,7 +77,8 @@ class Lives {
 
   const ir::Graph& g_;
   std::vector<std::vector<uint32_t>> uses_;
-  std::vector<uint32_t> last_, viewed_;
+  std::vector<uint32_t> last_;
+  std::vector<bool> viewed_;
   uint32_t peak_ = 0;
   int64_t peak_bytes_ = 0;
 };
@@ -183,17 +181,16 @@ GraphOut run_again(const ir::Graph& g, const std::map<uint32_t, Again>& chosen, 
 }  // namespace
 
 GraphOut recompute(const ir::Graph& g, int64_t above) {
-  Rewrite same(g);
-  for (const Node& n : g.nodes()) same.copy(n);
-  GraphOut now = same.finish();
-  for (int round = 0; round < kMostRounds; ++round) {
-    Lives lives(*now);
-    if (lives.peak_bytes() <= above) break;
-    auto chosen = Chooser(*now, lives).run();
+  GraphOut now = copy_of(g);
+  auto lives = std::make_unique<Lives>(*now);
+  for (int round = 0; round < kMostRounds && lives->peak_bytes() > above; ++round) {
+    auto chosen = Chooser(*now, *lives).run();
     if (chosen.empty()) break;
-    GraphOut next = run_again(*now, chosen, lives.peak());
-    if (Lives(*next).peak_bytes() >= lives.peak_bytes()) break;
+    GraphOut next = run_again(*now, chosen, lives->peak());
+    auto after = std::make_unique<Lives>(*next);
+    if (after->peak_bytes() >= lives->peak_bytes()) break;
     now = std::move(next);
+    lives = std::move(after);
   }
   return now;
 }

@@ -14,6 +14,16 @@ bool has_regions(const ir::Node& n) {
   return false;
 }
 
+bool is_elementwise(const ir::Node& n) {
+  return !n.is_param() && n.op->def.scalar.set() && !n.op->def.loops;
+}
+
+std::shared_ptr<ir::Graph> copy_of(const ir::Graph& g) {
+  Rewrite r(g);
+  for (const ir::Node& n : g.nodes()) r.copy(n);
+  return r.finish();
+}
+
 namespace {
 
 // The attributes with every region passed; false when all stay as they were.

@@ -82,6 +82,10 @@ using Pass = std::function<std::shared_ptr<ir::Graph>(const ir::Graph&)>;
 // Whether a node has regions that passes may look into: the body of a fused op is one kernel and is
 // left as it is.
 bool has_regions(const ir::Node& n);
+// Whether a formula computes the node, element by element.
+bool is_elementwise(const ir::Node& n);
+// The same graph again: what a pass gives that finds nothing to do.
+std::shared_ptr<ir::Graph> copy_of(const ir::Graph& g);
 // A graph whose regions have gone through `pass`, those inside them only if the pass does it; a
 // region that the pass leaves as it was stays the same object. `g` itself is not passed. Null when
 // nothing changed.

@@ -7,6 +7,7 @@
 #include "backend/cpu/nest_kernel.h"
 #include "base/error.h"
 #include "ir/core_ops.h"
+#include "ir/formula.h"
 #include "loops/expr.h"
 #include "loops/nest.h"
 
@@ -21,24 +22,13 @@ using Steps = std::vector<EpilogueStep>;
 
 // The formula of the rest over the loads of its operands.
 Val formula(const ir::Graph& rest, loops::Nest& nest) {
-  std::vector<std::vector<Val>> values(rest.size());
   std::vector<loops::Buf> buffers;
   for (const ir::Value& p : rest.params()) buffers.push_back(nest.input(p.dtype()));
   Val result;
   nest.parallel(1, 1, [&](Val i) {
-    for (size_t k = 0; k < buffers.size(); ++k) {
-      values[rest.params()[k].node->id] = {nest.load(buffers[k], i)};
-    }
-    for (const ir::Node& n : rest.nodes()) {
-      if (n.is_param()) continue;
-      std::vector<Val> x, y(n.types.size());
-      for (const ir::Value& v : n.inputs) x.push_back(values[v.node->id][v.index]);
-      n.op->def.scalar.fn(x.data(), n.attrs, y.data());
-      for (size_t j = 0; j < y.size(); ++j) y[j] = loops::cast(y[j], n.types[j].dtype);
-      values[n.id] = std::move(y);
-    }
-    const ir::Value& r = rest.results()[0];
-    result = values[r.node->id][r.index];
+    std::vector<Val> loaded;
+    for (const loops::Buf& b : buffers) loaded.push_back(nest.load(b, i));
+    ir::compose(rest, loaded, {&result, 1});
   });
   return result;
 }

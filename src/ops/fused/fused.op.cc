@@ -1,6 +1,7 @@
 #include "ops/fused/fused.h"
 
 #include "ir/expansion.h"
+#include "ir/formula.h"
 #include "ir/graph.h"
 #include "ir/loop_rule.h"
 #include "ir/type_rule.h"
@@ -9,26 +10,6 @@
 
 namespace mycel::ops {
 namespace {
-
-// The formulas of the members, composed: what was stored between two ops stays in a register. A
-// member's result is brought to its dtype; a 16-bit float keeps the float32 it was computed in,
-// which only differs by the rounding that storing it would have added.
-void compose(const ir::Graph& body, std::span<const loops::Val> in, std::span<loops::Val> out) {
-  std::vector<std::vector<loops::Val>> values(body.size());
-  for (size_t i = 0; i < body.params().size(); ++i) values[body.params()[i].node->id] = {in[i]};
-  for (const ir::Node& n : body.nodes()) {
-    if (n.is_param()) continue;
-    std::vector<loops::Val> x, y(n.types.size());
-    for (const ir::Value& v : n.inputs) x.push_back(values[v.node->id][v.index]);
-    n.op->def.scalar.fn(x.data(), n.attrs, y.data());
-    for (size_t j = 0; j < y.size(); ++j) y[j] = loops::cast(y[j], n.types[j].dtype);
-    values[n.id] = std::move(y);
-  }
-  for (size_t j = 0; j < out.size(); ++j) {
-    const ir::Value& v = body.results()[j];
-    out[j] = values[v.node->id][v.index];
-  }
-}
 
 void fused_loops(ir::LoopCtx& c) {
   const ir::Graph& body = *c.attrs["body"].graph();
@@ -42,7 +23,7 @@ void fused_loops(ir::LoopCtx& c) {
     out.push_back(c.out_type(static_cast<int>(j)).dtype);
   c.nest = loops::elementwise(
       "fused", in, shapes, out, c.out_type(0).shape,
-      [&](std::span<const loops::Val> x, std::span<loops::Val> y) { compose(body, x, y); });
+      [&](std::span<const loops::Val> x, std::span<loops::Val> y) { ir::compose(body, x, y); });
 }
 
 void expand_joined(ir::Expansion& e) {

@@ -2,6 +2,7 @@
 
 #include "backend/cpu/nest_kernel.h"
 #include "ops/all_kernels.cpu.h"
+#include "ops/matmul/product.h"
 
 namespace mycel::ops {
 namespace {
@@ -12,10 +13,9 @@ namespace onednn = cpu::onednn;
 constexpr int64_t kSmall = 20'000;
 
 std::string too_large(const cpu::Problem& p) {
-  const Shape &a = p.in[0]->shape, &y = p.out[0].shape;
-  const bool transposed = p.op.attr_index("transpose_a") >= 0 && p.view().boolean("transpose_a");
-  const int64_t summed = a.rank() == 0 ? 1 : a[transposed && a.rank() > 1 ? -2 : -1];
-  return y.size() * summed <= kSmall ? "" : "the product is large";
+  Product whole = product_of(p.in[0]->shape, p.view().boolean("transpose_a"), p.in[1]->shape,
+                             p.view().boolean("transpose_b"));
+  return p.out[0].shape.size() * whole.k <= kSmall ? "" : "the product is large";
 }
 
 constexpr cpu::KernelDef kKernels[] = {

@@ -153,10 +153,7 @@ std::shared_ptr<const Program> forward_program(const Convolution& c, const Layou
 PackedOperand packed_weights(const Convolution& c, const Layouts& l, const ForwardDesc& pd) {
   memory::desc wanted = pd.weights_desc();
   if (wanted == l.w) return {};
-  auto pack = std::make_shared<Program>();
-  pack->finish(pack->operand(l.w, 0), pack->operand(wanted, 1));
-  pack->set_implementation("reorder");
-  return {wanted.get_size(), pack, forward_program(c, l, pd, wanted)};
+  return {wanted.get_size(), reorder(l.w, wanted), forward_program(c, l, pd, wanted)};
 }
 
 Recipe forward(const Convolution& c, const Layouts& l) {
@@ -181,9 +178,7 @@ Recipe backward_data(const Convolution& c, const Layouts& l) {
       {{DNNL_ARG_DIFF_DST, program->operand(l.y, c.y_at)},
        {DNNL_ARG_WEIGHTS, program->operand(l.w, c.w_at)}},
       {DNNL_ARG_DIFF_SRC, program->operand(l.x, c.x_at)});
-  Recipe recipe;
-  recipe.program = program;
-  return recipe;
+  return {program, ""};
 }
 
 Recipe backward_weights(const Convolution& c, const Layouts& l) {
@@ -198,9 +193,7 @@ Recipe backward_weights(const Convolution& c, const Layouts& l) {
       {{DNNL_ARG_SRC, program->operand(l.x, c.x_at)},
        {DNNL_ARG_DIFF_DST, program->operand(l.y, c.y_at)}},
       {DNNL_ARG_DIFF_WEIGHTS, program->operand(l.w, c.w_at)});
-  Recipe recipe;
-  recipe.program = program;
-  return recipe;
+  return {program, ""};
 }
 
 double flops_of(const Convolution& c) {

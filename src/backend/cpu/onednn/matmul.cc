@@ -98,65 +98,64 @@ bool skip_to_gemm(dnnl::matmul::primitive_desc& pd) {
   return true;
 }
 
+// One product: buffer 0 is a, 1 is b, 2 the bias where there is one.
 struct Descs {
   memory::desc a, b, bias, y;
+
+  dnnl::matmul::primitive_desc make(const dnnl::primitive_attr& attr) const {
+    return {engine(), a, b, bias, y, attr};
+  }
+  // The same with b in the layout that oneDNN likes best.
+  Descs with_any_b() const {
+    Descs d = *this;
+    d.b = {b.get_dims(), b.get_data_type(), memory::format_tag::any};
+    return d;
+  }
 };
 
-// The product with its right side, which stays the same, in the layout that oneDNN likes best.
-PackedOperand packed_right(Descs d, int y_buffer) {
-  memory::desc given = d.b;
-  d.b = {given.get_dims(), given.get_data_type(), memory::format_tag::any};
-  dnnl::matmul::primitive_desc pd(engine(), d.a, d.b, d.bias, d.y, user_scratchpad());
-  memory::desc wanted = pd.weights_desc();
-  if (wanted == given || !skip_reference(pd)) return {};
-  auto pack = std::make_shared<Program>(), program = std::make_shared<Program>();
-  pack->finish(pack->operand(given, 0), pack->operand(wanted, 1));
-  pack->set_implementation("reorder");
+// What `pd` computes; b is given as `d` says and reordered where `pd` wants it otherwise.
+std::shared_ptr<const Program> program_of(const dnnl::matmul::primitive_desc& pd, const Descs& d,
+                                          int y_buffer) {
+  auto program = std::make_shared<Program>();
+  int b = program->reordered(program->operand(d.b, 1), pd.weights_desc());
   std::vector<std::pair<int, int>> args = {{DNNL_ARG_SRC, program->operand(d.a, 0)},
-                                           {DNNL_ARG_WEIGHTS, program->operand(wanted, 1)},
+                                           {DNNL_ARG_WEIGHTS, b},
                                            {DNNL_ARG_DST, program->operand(d.y, y_buffer)}};
   if (!d.bias.is_zero()) args.emplace_back(DNNL_ARG_BIAS, program->operand(d.bias, 2));
   program->add(dnnl::matmul(pd), pd, std::move(args));
   program->set_implementation(pd.impl_info_str());
-  return {wanted.get_size(), pack, program};
+  return program;
+}
+
+// The product with its right side, which stays the same, in the layout that oneDNN likes best.
+PackedOperand packed_right(Descs d, int y_buffer) {
+  dnnl::matmul::primitive_desc pd = d.with_any_b().make(user_scratchpad());
+  memory::desc given = d.b;
+  d.b = pd.weights_desc();
+  if (d.b == given || !skip_reference(pd)) return {};
+  return {d.b.get_size(), reorder(given, d.b), program_of(pd, d, y_buffer)};
 }
 
 // y = a b (+ bias along the columns); `y_buffer` is the position of the result among the buffers.
 Recipe product_recipe(Side a, Side b, Side y, memory::data_type type, bool bias, int y_buffer) {
   collapse(a, b, y);
-  memory::desc a_md = desc_of(a, type), b_md = desc_of(b, type), y_md = desc_of(y, type), bias_md;
+  Descs d{desc_of(a, type), desc_of(b, type), {}, desc_of(y, type)};
   if (bias) {
-    Dims dims(y_md.get_ndims(), 1), strides(y_md.get_ndims(), y.cols);
+    Dims dims(d.y.get_ndims(), 1), strides(d.y.get_ndims(), y.cols);
     dims.back() = y.cols;
     strides.back() = 1;
-    bias_md = memory::desc(dims, type, strides);
+    d.bias = memory::desc(dims, type, strides);
   }
   const Way way = way_of(a, b, y, type);
-  memory::desc wanted_b = b_md;
-  if (way == Way::kReordered) {
-    wanted_b = memory::desc(b_md.get_dims(), type, memory::format_tag::any);
-  }
-  auto make = [&] {
-    return dnnl::matmul::primitive_desc(engine(), a_md, wanted_b, bias_md, y_md, user_scratchpad());
-  };
-  dnnl::matmul::primitive_desc pd = make();
-  if (way == Way::kGemm && !skip_to_gemm(pd)) pd = make();
+  const Descs wanted = way == Way::kReordered ? d.with_any_b() : d;
+  dnnl::matmul::primitive_desc pd = wanted.make(user_scratchpad());
+  if (way == Way::kGemm && !skip_to_gemm(pd)) pd = wanted.make(user_scratchpad());
   if (!skip_reference(pd)) return refuse("oneDNN has only its reference matmul for these shapes");
-  auto program = std::make_shared<Program>();
-  int b_slot = program->reordered(program->operand(b_md, 1), pd.weights_desc());
-  std::vector<std::pair<int, int>> args = {{DNNL_ARG_SRC, program->operand(a_md, 0)},
-                                           {DNNL_ARG_WEIGHTS, b_slot},
-                                           {DNNL_ARG_DST, program->operand(y_md, y_buffer)}};
-  if (bias) args.emplace_back(DNNL_ARG_BIAS, program->operand(bias_md, 2));
-  program->add(dnnl::matmul(pd), pd, std::move(args));
-  program->set_implementation(pd.impl_info_str());
   Recipe recipe;
-  recipe.program = program;
+  recipe.program = program_of(pd, d, y_buffer);
   if (y.batch.empty()) {
     recipe.packs = 1;
-    recipe.packed = [d = Descs{a_md, b_md, bias_md, y_md}, y_buffer] {
-      return packed_right(d, y_buffer);
-    };
+    recipe.packed = [d, y_buffer] { return packed_right(d, y_buffer); };
   }
   return recipe;
 }
@@ -214,23 +213,17 @@ std::shared_ptr<const Prepared> tile_product(const Tile& t) {
   key.add(t.add);
   Recipe recipe = recipe_of(key, 0, [&] {
     const auto type = memory::data_type::f32;
-    memory::desc a({t.rows, t.depth}, type, {t.a_row, t.a_col});
-    memory::desc b({t.depth, t.cols}, type, {t.b_row, t.b_col});
-    memory::desc y({t.rows, t.cols}, type, {t.y_row, 1});
+    const Descs d{{{t.rows, t.depth}, type, Dims{t.a_row, t.a_col}},
+                  {{t.depth, t.cols}, type, Dims{t.b_row, t.b_col}},
+                  {},
+                  {{t.rows, t.cols}, type, Dims{t.y_row, 1}}};
     dnnl::primitive_attr attr = user_scratchpad();
     if (t.add) {
       dnnl::post_ops sum;
       sum.append_sum(1.0f);
       attr.set_post_ops(sum);
     }
-    dnnl::matmul::primitive_desc pd(engine(), a, b, y, attr);
-    auto program = std::make_shared<Program>();
-    std::vector<std::pair<int, int>> args = {{DNNL_ARG_SRC, program->operand(a, 0)},
-                                             {DNNL_ARG_WEIGHTS, program->operand(b, 1)},
-                                             {DNNL_ARG_DST, program->operand(y, 2)}};
-    program->add(dnnl::matmul(pd), pd, std::move(args));
-    program->set_implementation(pd.impl_info_str());
-    return Recipe{program, ""};
+    return Recipe{program_of(d.make(attr), d, 2), ""};
   });
   return kernel_of(std::move(recipe));
 }

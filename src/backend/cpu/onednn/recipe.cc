@@ -120,6 +120,14 @@ size_t Key::hash() const {
   return h;
 }
 
+std::shared_ptr<const Program> reorder(const dnnl::memory::desc& from,
+                                       const dnnl::memory::desc& to) {
+  auto program = std::make_shared<Program>();
+  program->finish(program->operand(from, 0), program->operand(to, 1));
+  program->set_implementation("reorder");
+  return program;
+}
+
 Recipe refuse(std::string why) {
   Recipe recipe;
   recipe.refusal = std::move(why);

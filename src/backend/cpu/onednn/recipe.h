@@ -20,6 +20,10 @@ struct PackedOperand {
   std::shared_ptr<const Program> pack, program;
 };
 
+// Buffers: an operand, the same in another layout.
+std::shared_ptr<const Program> reorder(const dnnl::memory::desc& from,
+                                       const dnnl::memory::desc& to);
+
 struct Recipe {
   std::shared_ptr<const Program> program;
   std::string refusal;  // set when there is no program
