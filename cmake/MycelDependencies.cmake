@@ -49,3 +49,6 @@ if(NOT dnnl_FOUND)
   message(FATAL_ERROR "oneDNN 3.2 or newer was not found. "
                       "pip install -r tools/requirements-build.txt, or -Ddnnl_DIR=<prefix>/lib/cmake/dnnl")
 endif()
+
+# Formats of data files, for libmycel_media alone.
+set(MYCEL_MEDIA_LIBRARIES)

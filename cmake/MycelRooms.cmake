@@ -87,6 +87,7 @@ include(MycelGenerated)
 
 # --- The rooms above, and the folders that alone see a foreign library's headers.
 set(room_objects)
+set(MYCEL_MEDIA_FOLDERS "media|general|vision|text|audio|files")  # of src/data: libmycel_media
 mycel_sources(sources "ops/.*\\.cpu\\.cc$")
 mycel_sources(eigen_sources "ops/linalg/(factors|reflectors|singular_values|eigenvalues|matrix_functions).*\\.cpu\\.cc$")
 mycel_object_library(mycel_ops_cpu room_objects SOURCES ${sources} GENERATED LINK Eigen3::Eigen)
@@ -99,6 +100,7 @@ endif()
 foreach(room IN LISTS MYCEL_ROOMS)
   mycel_sources(sources "${room}/")
   list(FILTER sources EXCLUDE REGEX "/src/backend/(cpu/onednn|cuda)/")
+  list(FILTER sources EXCLUDE REGEX "/src/data/(${MYCEL_MEDIA_FOLDERS})/")
   mycel_object_library(mycel_${room} room_objects SOURCES ${sources} GENERATED)
 endforeach()
 mycel_sources(sources "backend/cpu/onednn/")
@@ -141,8 +143,21 @@ if(TARGET mycel_llvm)
   endif()
 endif()
 
-# A program or module that runs kernels: linked with libmycel, built after what libmycel loads.
+# --- libmycel_media.so: files and transforms of data, with the foreign libraries that read formats;
+# loaded by libmycel with the first record that is looked up (src/data/media.h).
+mycel_sources(sources "data/(${MYCEL_MEDIA_FOLDERS})/")
+mycel_object_library(mycel_media_objects media_objects SOURCES ${sources} LINK ${MYCEL_MEDIA_LIBRARIES})
+add_library(mycel_media MODULE ${media_objects})
+target_link_libraries(mycel_media PRIVATE mycel mycel_dependencies ${MYCEL_MEDIA_LIBRARIES})
+target_link_options(mycel_media PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--no-undefined
+  -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libmycel_media.map)
+set_target_properties(mycel_media PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libmycel_media.map
+  LIBRARY_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:mycel>)
+
+# A program or module that runs kernels or reads data: linked with libmycel, built after what
+# libmycel loads.
 function(mycel_runs_kernels target)
+  add_dependencies(${target} mycel_media)
   if(TARGET mycel_jit)
     add_dependencies(${target} mycel_jit)
   endif()

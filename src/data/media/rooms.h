@@ -1,0 +1,17 @@
+// The rooms of libmycel_media: each gives its records.
+#pragma once
+
+#include <vector>
+
+#include "data/source.h"
+#include "data/transform.h"
+
+namespace mycel::data {
+
+using TransformDefs = std::vector<const TransformDef*>;
+using SourceDefs = std::vector<const SourceDef*>;
+
+TransformDefs general_transforms();  // mycel.dataset.transforms
+SourceDefs file_sources();           // mycel.dataset.*Dataset
+
+}  // namespace mycel::data
