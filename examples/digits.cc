@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "data/operators.h"
 #include "mycel/nn.h"
 #include "runtime/model_file.h"
 #include "runtime/random_state.h"

@@ -9,6 +9,9 @@
 
 #include "base/error.h"
 #include "base/threads.h"
+#include "data/operators.h"
+#include "data/reader.h"
+#include "data/source.h"
 #include "nn/arith.h"
 #include "nn/cell.h"
 #include "nn/layer.h"

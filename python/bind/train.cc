@@ -12,7 +12,7 @@
 #include "bind/data.h"
 #include "bind/nn.h"
 #include "bind/tensor_object.h"
-#include "data/prefetch.h"
+#include "data/reader.h"
 #include "train/checkpoint.h"
 #include "train/model.h"
 
@@ -125,7 +125,7 @@ class PythonMoments final : public train::Callback {
 class Sink {
  public:
   explicit Sink(nb::handle dataset)
-      : rows_(std::make_unique<data::Prefetch>(to_dataset(dataset))) {}
+      : rows_(std::make_unique<data::Reader>(to_dataset(dataset), data::Position{}, options())) {}
   ~Sink() { close(); }
   // Up to `count` steps (all of the epoch when negative); gives how many there were.
   int64_t run(nb::handle steps, int64_t count) {
@@ -147,11 +147,13 @@ class Sink {
   }
 
  private:
+  // Reads the next batch while one is used.
+  static data::ReaderOptions options() { return {.workers = 1, .poll = check_signals}; }
   static void check_signals() {
     nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals()) throw nb::python_error();
   }
-  std::unique_ptr<data::Prefetch> rows_;
+  std::unique_ptr<data::Reader> rows_;
 };
 
 train::NamedTensors named_tensors(nb::handle entries) {

@@ -1,27 +1,52 @@
 #include "data/dataset.h"
 
 #include <algorithm>
-#include <cstring>
 #include <set>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/threads.h"
 
 namespace mycel::data {
 
 int64_t Rows::skip(int64_t n) {
-  Tensors dropped;
+  Job dropped;
   for (int64_t i = 0; i < n; ++i) {
     if (!next(&dropped)) return i;
   }
   return n;
 }
 
-Tensors Dataset::row(int64_t) const {
+int64_t StreamDataset::Stream::skip(int64_t n) {
+  Row dropped;
+  for (int64_t i = 0; i < n; ++i) {
+    if (!next(&dropped)) return i;
+  }
+  return n;
+}
+
+Row Dataset::row(uint64_t epoch, int64_t i) const {
+  const int64_t start = clock_ns();
+  Row made = make_row(epoch, i);
+  work_.rows.fetch_add(1, std::memory_order_relaxed);
+  work_.ns.fetch_add(clock_ns() - start, std::memory_order_relaxed);
+  return made;
+}
+
+Row Dataset::make_row(uint64_t, int64_t) const {
   internal_error(__FILE__, __LINE__, "indexable", "rows of this dataset have no numbers");
+}
+
+Job timed(const Dataset& of, Job job) {
+  return [&work = of.work(), job = std::move(job)] {
+    const int64_t start = clock_ns();
+    Row made = job();
+    work.rows.fetch_add(1, std::memory_order_relaxed);
+    work.ns.fetch_add(clock_ns() - start, std::memory_order_relaxed);
+    return made;
+  };
 }
 
 size_t column_index(const Dataset& dataset, const std::string& name, const char* what) {
@@ -36,12 +61,13 @@ size_t column_index(const Dataset& dataset, const std::string& name, const char*
 
 namespace {
 
-class NumberedRows : public Rows {
+class NumberedRows final : public Rows {
  public:
-  explicit NumberedRows(const Dataset& source) : source_(source), size_(source.size()) {}
-  bool next(Tensors* row) override {
+  NumberedRows(const Dataset& source, uint64_t epoch)
+      : source_(source), epoch_(epoch), size_(source.size()) {}
+  bool next(Job* job) override {
     if (at_ >= size_) return false;
-    *row = source_.row(at_++);
+    *job = [&source = source_, epoch = epoch_, i = at_++] { return source.row(epoch, i); };
     return true;
   }
   int64_t skip(int64_t n) override {
@@ -52,22 +78,45 @@ class NumberedRows : public Rows {
 
  private:
   const Dataset& source_;
+  uint64_t epoch_;
   int64_t size_, at_ = 0;
 };
 
-class TensorDataset final : public IndexedDataset {
+// A stream is read where its jobs are asked for: one thread at a time.
+class StreamedRows final : public Rows {
  public:
-  explicit TensorDataset(std::vector<std::pair<std::string, Tensor>> arrays) {
+  StreamedRows(const Dataset& source, std::unique_ptr<StreamDataset::Stream> stream)
+      : source_(source), stream_(std::move(stream)) {}
+  bool next(Job* job) override {
+    Row row;
+    const int64_t start = clock_ns();
+    if (!stream_->next(&row)) return false;
+    source_.work().rows.fetch_add(1, std::memory_order_relaxed);
+    source_.work().ns.fetch_add(clock_ns() - start, std::memory_order_relaxed);
+    *job = [row = std::move(row)]() mutable { return std::move(row); };
+    return true;
+  }
+  int64_t skip(int64_t n) override { return stream_->skip(n); }
+
+ private:
+  const Dataset& source_;
+  std::unique_ptr<StreamDataset::Stream> stream_;
+};
+
+class ValueDataset final : public IndexedDataset {
+ public:
+  explicit ValueDataset(std::vector<std::pair<std::string, Value>> arrays) {
     if (arrays.empty()) value_error("dataset: there are no columns");
     std::set<std::string> seen;
     for (auto& [name, array] : arrays) {
       if (!seen.insert(name).second) value_error("dataset: two columns are named '{}'", name);
-      if (array.rank() == 0)
-        value_error("dataset: column '{}' is one number; rows are cut along the first dim", name);
-      if (columns_.empty()) size_ = array.dim(0);
-      if (array.dim(0) != size_) {
-        value_error("dataset: column '{}' has {} rows, '{}' has {}", name, array.dim(0),
-                    columns_[0], size_);
+      if (array.shape().rank() == 0)
+        value_error("dataset: column '{}' is one value; rows are cut along the first dim", name);
+      const int64_t rows = array.shape()[0];
+      if (columns_.empty()) size_ = rows;
+      if (rows != size_) {
+        value_error("dataset: column '{}' has {} rows, '{}' has {}", name, rows, columns_[0],
+                    size_);
       }
       columns_.push_back(name);
       arrays_.push_back(std::move(array));
@@ -77,55 +126,52 @@ class TensorDataset final : public IndexedDataset {
   }
   const std::vector<std::string>& columns() const override { return columns_; }
   int64_t size() const override { return size_; }
-  Tensors row(int64_t i) const override {
-    Tensors out;
-    for (const Tensor& a : arrays_) {
+  std::string describe() const override {
+    return fmt::format("arrays({} columns, {} rows)", columns_.size(), size_);
+  }
+  Row row(int64_t i) const override {
+    Row out;
+    out.reserve(arrays_.size());
+    for (const Value& a : arrays_) {
       Shape shape = a.shape();
       shape.erase(0);
-      out.push_back(a.view(shape, i * shape.size()));
+      const int64_t n = shape.size();
+      if (a.is_tensor()) {
+        out.emplace_back(a.tensor().view(shape, i * n));
+      } else {
+        const auto from = a.strings().values.begin() + i * n;
+        out.emplace_back(StringArray{{from, from + n}, shape});
+      }
     }
     return out;
   }
 
  private:
   std::vector<std::string> columns_;
-  Tensors arrays_;
+  Row arrays_;
   int64_t size_ = 0;
 };
 
 }  // namespace
 
-RowsPtr IndexedDataset::iterate(uint64_t) const { return std::make_unique<NumberedRows>(*this); }
+RowsPtr numbered_rows(const Dataset& dataset, uint64_t epoch) {
+  return std::make_unique<NumberedRows>(dataset, epoch);
+}
+
+RowsPtr NumberedDataset::iterate(uint64_t epoch) const { return numbered_rows(*this, epoch); }
+
+RowsPtr StreamDataset::iterate(uint64_t) const {
+  return std::make_unique<StreamedRows>(*this, open());
+}
+
+DatasetPtr value_dataset(std::vector<std::pair<std::string, Value>> arrays) {
+  return std::make_shared<ValueDataset>(std::move(arrays));
+}
 
 DatasetPtr tensor_dataset(std::vector<std::pair<std::string, Tensor>> arrays) {
-  return std::make_shared<TensorDataset>(std::move(arrays));
-}
-
-Cursor::Cursor(DatasetPtr dataset, Position start) : dataset_(std::move(dataset)), at_(start) {
-  if (dataset_->size() == 0) value_error("dataset: there are no rows");
-  if (at_.position < 0)
-    value_error("dataset: the position must not be negative, got {}", at_.position);
-}
-
-bool Cursor::next(Tensors* row) {
-  if (!rows_) {
-    rows_ = dataset_->iterate(at_.epoch);
-    int64_t skipped = rows_->skip(at_.position);
-    if (skipped < at_.position) {
-      value_error(
-          "dataset: a run cannot go on at row {} of an epoch: there are only {}\n  It was saved "
-          "with another dataset.",
-          at_.position, skipped);
-    }
-  }
-  if (!rows_->next(row)) {
-    if (at_.position == 0) value_error("dataset: epoch {} has no rows", at_.epoch + 1);
-    rows_.reset();
-    at_ = {at_.epoch + 1, 0};
-    return false;
-  }
-  ++at_.position;
-  return true;
+  std::vector<std::pair<std::string, Value>> values;
+  for (auto& [name, array] : arrays) values.emplace_back(std::move(name), std::move(array));
+  return value_dataset(std::move(values));
 }
 
 }  // namespace mycel::data

@@ -1,6 +1,6 @@
 // Input pipeline: a Dataset describes rows of named columns; operators (shuffle, batch, map, …; see
-// operators.h) wrap one another. Datasets hold no position: the rows of an epoch are always the same
-// ones in the same order, so that (epoch, position) is all a resumed run needs.
+// operators.h) wrap one another. Datasets hold no position: the rows of an epoch are always the
+// same ones in the same order, so that (epoch, position) is all a resumed run needs.
 //
 // Two kinds. Rows with numbers (`indexable`) are made one by one on any thread: a shuffle is then a
 // permutation of numbers, and a chain of operators is one function from number to row. A stream
@@ -8,6 +8,7 @@
 // later, on any thread; Reader (reader.h) runs them on workers and gives the rows in order.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -44,17 +45,42 @@ class Dataset {
   virtual RowsPtr iterate(uint64_t epoch) const = 0;
   // Whether `row` works; size() is known then.
   virtual bool indexable() const { return false; }
-  // Row i of an epoch, 0 <= i < size(); called from many threads at once.
-  virtual Row row(uint64_t epoch, int64_t i) const;
+  // Row i of an epoch, 0 <= i < size(); from any thread. Counted and timed in `work`.
+  Row row(uint64_t epoch, int64_t i) const;
   // Rows put together into one by batch(); 1 without.
   virtual int64_t batch_size() const { return 1; }
   // How many times repeat() gives the source in an epoch; 1 without.
   virtual int64_t repeat_count() const { return 1; }
+  // Whether rows of one number may differ between epochs (a random transform, a new order).
+  virtual bool changes() const { return false; }
+  // The names of classes and the labels that stand for them, where a source has such; empty
+  // otherwise.
+  virtual std::vector<std::pair<std::string, int64_t>> class_indexing() const { return {}; }
+  // Threads that make rows, as asked for somewhere in the pipeline; 0: not asked.
+  virtual int workers() const { return 0; }
   // "shuffle(seed=3)", for descriptions; the datasets it is made from.
   virtual std::string describe() const { return "dataset"; }
   virtual std::vector<std::shared_ptr<const Dataset>> inputs() const { return {}; }
+
+  // Rows made here and the time it took, that of the inputs included.
+  struct Work {
+    std::atomic<int64_t> rows = 0, ns = 0;
+  };
+  Work& work() const { return work_; }
+
+ protected:
+  // What `row` calls; MYCEL_CHECK unless indexable.
+  virtual Row make_row(uint64_t epoch, int64_t i) const;
+
+ private:
+  mutable Work work_;
 };
 using DatasetPtr = std::shared_ptr<const Dataset>;
+
+// The jobs of a dataset that is indexable.
+RowsPtr numbered_rows(const Dataset& dataset, uint64_t epoch);
+// A job that counts and times itself in `of`.
+Job timed(const Dataset& of, Job job);
 
 // Base of datasets whose rows have numbers.
 class NumberedDataset : public Dataset {
@@ -67,8 +93,11 @@ class NumberedDataset : public Dataset {
 // row(i).
 class IndexedDataset : public NumberedDataset {
  public:
-  Row row(uint64_t, int64_t i) const final { return row(i); }
-  virtual Row row(int64_t i) const = 0;
+  virtual Row row(int64_t i) const = 0;  // from many threads at once
+  using Dataset::row;
+
+ protected:
+  Row make_row(uint64_t, int64_t i) const final { return row(i); }
 };
 
 // Base of sources that are read from begin to end: write columns, size and open.

@@ -19,10 +19,11 @@ struct StringArray {
 
 class Value {
  public:
-  Value() = default;                                     // nothing: `if (v)` is false
-  Value(Tensor t) : tensor_(std::move(t)) {}             // NOLINT(google-explicit-constructor)
-  Value(std::string s) : Value(StringArray{{std::move(s)}, Shape{}}) {}  // NOLINT(google-explicit-constructor)
-  Value(const char* s) : Value(std::string(s)) {}        // NOLINT(google-explicit-constructor)
+  Value() = default;                          // nothing: `if (v)` is false
+  Value(Tensor t) : tensor_(std::move(t)) {}  // NOLINT(google-explicit-constructor)
+  Value(std::string s)
+      : Value(StringArray{{std::move(s)}, Shape{}}) {}  // NOLINT(google-explicit-constructor)
+  Value(const char* s) : Value(std::string(s)) {}       // NOLINT(google-explicit-constructor)
   Value(StringArray s) : strings_(std::make_shared<const StringArray>(std::move(s))) {}  // NOLINT
   // A 1-d array of strings.
   static Value list(std::vector<std::string> values) {

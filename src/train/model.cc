@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "data/prefetch.h"
+#include "data/reader.h"
 #include "nn/train_step.h"
 #include "runtime/jit.h"
 
@@ -100,16 +100,20 @@ Tensors Program::train_steps(const NextBatch& next) {
   return outputs;
 }
 
-void Loop::after_step() {
-  program_.after_step();
+void Loop::check_interrupt() const {
   if (g_guard) g_guard->check(run_);
 }
 
-bool Loop::train_epoch(data::Cursor& cursor) {
+void Loop::after_step() {
+  program_.after_step();
+  check_interrupt();
+}
+
+bool Loop::train_epoch(data::Reader& rows) {
   run_.steps = 1;
   for (;;) {
     if (run_.stop) return false;
-    if (!cursor.next(&run_.batch)) return true;
+    if (!rows.next(&run_.batch)) return true;
     ++run_.step;
     ++run_.position;
     at(Moment::kTrainStepBegin);
@@ -121,7 +125,7 @@ bool Loop::train_epoch(data::Cursor& cursor) {
 
 // One call into the program: the rest of an epoch. An epoch of `sink` steps goes through as many of
 // the dataset's as it takes.
-bool Loop::train_call(data::Prefetch& rows, int64_t sink) {
+bool Loop::train_call(data::Reader& rows, int64_t sink) {
   if (run_.stop) return false;
   int64_t count = sink - run_.position;  // negative: to the end of the data
   auto read = [&](Tensors* row) {
@@ -188,19 +192,20 @@ void Loop::train(int64_t epochs, const data::DatasetPtr& dataset, const Progress
   g_guard = &guard;
   data::Position from{static_cast<uint64_t>(start.epoch), start.position};
   if (sink == kNoSink) {
-    data::Cursor cursor(dataset, from);
+    data::Reader rows(dataset, from, {.epochs = epochs, .poll = [&] { check_interrupt(); }});
     begin(epochs, dataset->size(), start);
-    return train_epochs([&] { return train_epoch(cursor); }, validation);
+    return train_epochs([&] { return train_epoch(rows); }, validation);
   }
-  data::Prefetch::Limits limits;
+  data::ReaderOptions options{.poll = [&] { check_interrupt(); }};
+  if (dataset->workers() == 0) options.workers = 1;  // reads the next batch while one is used
   if (sink > 0) {
     from = position_of_step(*dataset, start);
-    limits.rows = (epochs - start.epoch) * sink - start.position;
+    options.rows = (epochs - start.epoch) * sink - start.position;
   } else {
-    limits.epochs = epochs;
+    options.epochs = epochs;
   }
   begin(epochs, sink > 0 ? sink : dataset->size(), start);
-  data::Prefetch rows(dataset, from, limits);
+  data::Reader rows(dataset, from, options);
   train_epochs([&] { return train_call(rows, sink); }, validation);
 }
 
@@ -216,15 +221,9 @@ void Loop::validate(const Validation& v) {
 
 Metrics Loop::eval(const data::DatasetPtr& dataset, bool sink) {
   int64_t step = run_.step, position = run_.position;
-  std::function<bool(Tensors*)> next;
-  if (sink) {
-    data::Prefetch::Limits one_epoch{.epochs = 1};
-    auto rows = std::make_shared<data::Prefetch>(dataset, data::Position{}, one_epoch);
-    next = [rows](Tensors* row) { return rows->next(row); };
-  } else {
-    auto rows = std::make_shared<data::Cursor>(dataset);
-    next = [rows](Tensors* row) { return rows->next(row); };
-  }
+  data::ReaderOptions options{.epochs = 1, .poll = [&] { check_interrupt(); }};
+  if (sink && dataset->workers() == 0) options.workers = 1;
+  data::Reader rows(dataset, {}, options);
   run_.steps = 1;
   run_.evaluating = true;
   run_.batches = dataset->size();
@@ -233,7 +232,7 @@ Metrics Loop::eval(const data::DatasetPtr& dataset, bool sink) {
   program_.clear_metrics();
   at(Moment::kEvalBegin);
   at(Moment::kEvalEpochBegin);
-  while (!run_.stop && next(&run_.batch)) {
+  while (!run_.stop && rows.next(&run_.batch)) {
     ++run_.step;
     ++run_.position;
     at(Moment::kEvalStepBegin);

@@ -19,7 +19,7 @@ namespace mycel::runtime {
 class Jit;
 }
 namespace mycel::data {
-class Prefetch;
+class Reader;
 }
 
 namespace mycel::train {
@@ -75,9 +75,10 @@ class Loop {
   void begin(int64_t epochs, int64_t batches, const Progress& start);
   // `epoch` trains one epoch; false: somebody asked to stop.
   void train_epochs(const std::function<bool()>& epoch, const Validation& validation);
-  bool train_epoch(data::Cursor& cursor);
-  bool train_call(data::Prefetch& rows, int64_t sink);
+  bool train_epoch(data::Reader& rows);
+  bool train_call(data::Reader& rows, int64_t sink);
   void after_step();
+  void check_interrupt() const;
   void validate(const Validation& v);
   Program& program_;
   Callbacks callbacks_;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "data/prefetch.h"
+#include "data/operators.h"
 #include "mycel/ops.h"
 #include "nn/layer.h"
 #include "train/model.h"
@@ -74,29 +74,6 @@ CallbackPtr at_step_end(std::function<void(RunContext&)> f) {
   std::map<Moment, std::function<void(RunContext&)>> functions;
   functions[Moment::kTrainStepEnd] = std::move(f);
   return std::make_shared<LambdaCallback>(std::move(functions));
-}
-
-TEST(Dataset, OrderDependsOnSeedAndEpochAlone) {
-  auto d = data::shuffle(numbers(40), 40, 3);
-  auto order = [&](uint64_t epoch, int64_t skipped) {
-    std::vector<float> out;
-    auto rows = d->iterate(epoch);
-    rows->skip(skipped);
-    for (Tensors row; rows->next(&row);) out.push_back(row[1].data<float>()[0]);
-    return out;
-  };
-  EXPECT_EQ(order(0, 0), order(0, 0));
-  EXPECT_NE(order(0, 0), order(1, 0));
-  auto whole = order(1, 0);
-  EXPECT_EQ(order(1, 13), std::vector<float>(whole.begin() + 13, whole.end()));
-}
-
-TEST(Dataset, BatchesKeepOrDropTheRest) {
-  EXPECT_EQ(data::batch(numbers(10), 4)->size(), 3);
-  EXPECT_EQ(data::batch(numbers(10), 4, true)->size(), 2);
-  EXPECT_NE(message_of([] { data::batch(numbers(3), 4, true); }).find("no batch of 4 rows"),
-            std::string::npos);
-  EXPECT_NE(message_of([] { numbers(0); }).find("there are no rows"), std::string::npos);
 }
 
 TEST(Model, LearnsAndEvaluates) {
@@ -197,26 +174,6 @@ TEST(Model, CallbacksGoOnWhereTheyWere) {
   EXPECT_LT(learning_rate(*second.optimizer), 0.05 * 0.9);
   EXPECT_EQ(resumed->epochs(), history->epochs());
   EXPECT_EQ(resumed->values(), history->values());
-}
-
-TEST(Prefetch, GivesRowsPositionsAndErrorsOfACursor) {
-  data::DatasetPtr rows = data::map(numbers(5), [](const Tensors& in) {
-    if (in[0].data<float>()[0] > 3.5f / 7) throw std::runtime_error("row 4");
-    return in;
-  });
-  data::Prefetch all(data::take(rows, 3), {1, 2}, {.epochs = 3});
-  Tensors row;
-  ASSERT_TRUE(all.next(&row));
-  EXPECT_EQ(row[0].data<float>()[0], 2.0f / 7);
-  EXPECT_EQ(all.position().position, 3);
-  EXPECT_FALSE(all.next(&row));  // the end of epoch 1
-  EXPECT_EQ(all.position().epoch, 2u);
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(all.next(&row));
-  for (int i = 0; i < 3; ++i) EXPECT_FALSE(all.next(&row));  // no epoch 3
-  data::Prefetch failing(rows);
-  for (int i = 0; i < 4; ++i) EXPECT_TRUE(failing.next(&row));
-  for (int i = 0; i < 2; ++i) EXPECT_THROW(failing.next(&row), std::runtime_error);
-  data::Prefetch unused(rows);  // ends while rows wait
 }
 
 TEST(Checkpoint, UnmatchedEntriesAreErrorsUnlessAskedFor) {

@@ -207,8 +207,6 @@ def test_callbacks_go_on_where_they_were(tmp_path):
 def test_what_is_not_done_is_refused():
     with pytest.raises(ValueError, match="no rows"):
         NumpySlicesDataset(np.zeros((0, 2)))
-    with pytest.raises(NotImplementedError, match="num_parallel_workers=4"):
-        NumpySlicesDataset(np.zeros((3, 2)), num_parallel_workers=4)
     with pytest.raises(NotImplementedError, match="boost_level='O1'"):
         Model(nn.Dense(2, 2), boost_level="O1")
     with pytest.raises(ValueError, match="'sink_size' needs dataset_sink_mode=True"):

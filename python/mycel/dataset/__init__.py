@@ -1,11 +1,86 @@
-"""Input pipelines: datasets from arrays and Python objects, and operators on rows."""
+"""Input pipelines: datasets from files, arrays and Python objects, operators on rows, samplers, and
+transforms of images, text and sound."""
 
+import atexit
+import importlib
+
+from mycel.dataset import config
+from mycel.dataset.cache import DatasetCache
+from mycel.dataset.callback import DSCallback, WaitedDSCallback
+from mycel.dataset.choices import Shuffle
 from mycel.dataset.datasets import (
+    BatchInfo,
     Dataset,
-    GeneratorDataset,
     MappableDataset,
+    SourceDataset,
+    _zipped,
+    finish,
+)
+from mycel.dataset.generator import (
+    GeneratorDataset,
     NumpySlicesDataset,
+    PaddedDataset,
     digits,
 )
+from mycel.dataset.iterators import close_all as _close_all
+from mycel.dataset.samplers import (
+    BuiltinSampler,
+    DistributedSampler,
+    IterSampler,
+    PKSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    SubsetSampler,
+    WeightedRandomSampler,
+)
 
-__all__ = ["Dataset", "GeneratorDataset", "MappableDataset", "NumpySlicesDataset", "digits"]
+atexit.register(_close_all)
+
+_MODULES = ("audio", "text", "transforms", "vision")
+_sources = None  # {name: class}, made from the records when the first is asked for
+
+
+def zip(datasets):
+    """Columns of several datasets side by side, up to the shortest."""
+    if not isinstance(datasets, (tuple, list)):
+        raise TypeError(f"zip: 'datasets' must be a tuple, got {type(datasets).__name__}")
+    return _zipped(list(datasets))
+
+
+def _source_classes():
+    global _sources
+    if _sources is None:
+        from mycel import _mycel
+        from mycel.dataset import _records
+
+        _sources = {
+            name: _records.source_class(name, doc, described, MappableDataset, finish)
+            for name, doc, described in _mycel.data.source_records()
+        }
+    return _sources
+
+
+def __getattr__(name):
+    if name in _MODULES:
+        return importlib.import_module(f"mycel.dataset.{name}")
+    if name.startswith("_"):
+        raise AttributeError(f"module 'mycel.dataset' has no attribute '{name}'")
+    classes = _source_classes()
+    if name in classes:
+        return classes[name]
+    raise AttributeError(f"module 'mycel.dataset' has no attribute '{name}'")
+
+
+def __dir__():
+    return sorted([*globals(), *_MODULES, *_source_classes()])
+
+
+__all__ = [
+    "BatchInfo", "BuiltinSampler", "DSCallback", "Dataset", "DatasetCache", "DistributedSampler",
+    "GeneratorDataset", "IterSampler", "MappableDataset", "NumpySlicesDataset", "PKSampler",
+    "PaddedDataset", "RandomSampler", "Sampler", "SequentialSampler", "Shuffle", "SourceDataset",
+    "SubsetRandomSampler", "SubsetSampler", "WaitedDSCallback", "WeightedRandomSampler", "config",
+    "digits", "zip",
+]  # fmt: skip

@@ -1,77 +1,68 @@
-"""Dataset classes. Rows are read, shuffled and batched by the C++ pipeline; Python gives sources
-and functions."""
+"""Dataset and its operators. Rows are read, changed and batched by the C++ pipeline; Python gives
+sources and functions."""
 
-import inspect
+import json
 
 import numpy as np
 
 from mycel import _mycel
-from mycel._mycel import Tensor, entry
+from mycel._mycel import entry
+from mycel.dataset import _arguments as arguments
+from mycel.dataset import callback, config, samplers
+from mycel.dataset._operations import as_steps
+from mycel.dataset.choices import Shuffle
+from mycel.dataset.iterators import Iterator
 
 _data = _mycel.data
 
 
-def _refuse(owner, **options):
-    """NotImplementedError for options that have another value than the one that changes nothing."""
-    for name, (value, allowed) in options.items():
-        if not any(value is a or (type(value) is type(a) and value == a) for a in allowed):
-            raise NotImplementedError(
-                f"{owner}: {name}={value!r} is not supported; leave it out, or {allowed[0]!r}"
-            )
+class BatchInfo:
+    """What a function of batch() is told: the number of the batch in the epoch, and the epoch."""
+
+    def __init__(self, batch, epoch):
+        self._batch, self._epoch = batch, epoch
+
+    def get_batch_num(self):
+        """The number of the batch in its epoch, from 0."""
+        return self._batch
+
+    def get_epoch_num(self):
+        """The number of the epoch, from 0."""
+        return self._epoch
 
 
-def _names(value, what):
-    """One name or several as a list."""
-    if value is None:
+def _padding(pad_info, columns):
+    """[(column, shape, number, text)] from {column: (shape or None, value)}; {}: every column."""
+    if pad_info is None:
         return []
-    names = [value] if isinstance(value, str) else list(value)
-    if not all(isinstance(n, str) for n in names):
-        raise TypeError(f"{what} must be a str or a list of them, got {value!r}")
-    return names
-
-
-def _count(value, what, least=1):
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{what} must be an int, got {type(value).__name__}")
-    if value < least:
-        raise ValueError(f"{what} must be at least {least}, got {value}")
-    return int(value)
-
-
-def _seed():
-    from mycel import get_seed
-
-    return get_seed() or 0
-
-
-def _array(value):
-    """A value of a row as the pipeline takes it."""
-    if isinstance(value, Tensor):
-        return value
-    array = np.asarray(value)
-    if array.dtype.kind not in "biufc":
-        raise TypeError(
-            f"dataset: a row holds {type(value).__name__}; numbers and arrays are supported"
-        )
-    return np.ascontiguousarray(array) if array.ndim else array
-
-
-def _row(values):
-    return [_array(v) for v in (values if isinstance(values, (tuple, list)) else (values,))]
+    if not isinstance(pad_info, dict):
+        raise TypeError(f"batch: 'pad_info' must be a dict, got {type(pad_info).__name__}")
+    out = []
+    for column, how in (pad_info or dict.fromkeys(columns)).items():
+        shape, value = how if how is not None else (None, None)
+        sizes = []
+        for d in shape or ():
+            sizes.append(-1 if d is None else arguments.count(d, f"batch: padding of '{column}'"))
+        text = value if isinstance(value, (str, bytes)) else ""
+        text = text.decode() if isinstance(text, bytes) else text
+        number = 0.0 if value is None or isinstance(value, (str, bytes)) else float(value)
+        out.append((column, sizes, number, text))
+    return out
 
 
 class Dataset:
-    """Rows of named columns. Operators give new datasets; the order of rows depends on the seed
-    and the number of the epoch alone."""
+    """Rows of named columns. Operators give new datasets; the order of rows and all random numbers
+    depend on the seed and the number of the epoch alone, whatever the number of threads."""
 
-    def __init__(self, pipeline):
+    def __init__(self, pipeline, callbacks=()):
         self._pipeline = pipeline
-        self._epoch = 0
+        self._epoch = self._position = 0
+        self._callbacks = list(callbacks)
 
-    def _next(self, pipeline):
-        return Dataset(pipeline)
+    def _next(self, pipeline, callbacks=()):
+        return Dataset(pipeline, self._callbacks + list(callbacks))
 
-    # -- operators ----------------------------------------
+    # -- batches ------------------------------------------
 
     @entry
     def batch(
@@ -87,55 +78,177 @@ class Dataset:
         python_multiprocessing=False,
         max_rowsize=16,
     ):
-        """batch_size rows stacked along a new first dim. drop_remainder: leaves out a last,
-        smaller batch. num_parallel_workers: rows are read on one thread, so only None or 1."""
-        _refuse(
-            "batch",
-            num_parallel_workers=(num_parallel_workers, (None, 1)),
-            per_batch_map=(per_batch_map, (None,)),
-            input_columns=(input_columns, (None,)),
-            output_columns=(output_columns, (None,)),
-            column_order=(column_order, (None,)),
-            pad_info=(pad_info, (None,)),
-            python_multiprocessing=(python_multiprocessing, (False,)),
-            max_rowsize=(max_rowsize, (16,)),
+        """batch_size rows stacked along a new first dim.
+
+        batch_size: an int, or a function of a BatchInfo that gives one. drop_remainder: leaves out
+        a last, smaller batch. per_batch_map: f(column, …, batch_info) on the lists of arrays of
+        input_columns (all without), giving lists of arrays named output_columns. pad_info: {column:
+        (shape, value)} fills rows up to `shape` (None: the longest of the batch); {} pads all
+        columns with 0. column_order: the columns wanted. python_multiprocessing, max_rowsize: the
+        function runs on threads of this process either way.
+        """
+        arguments.flag(python_multiprocessing, "batch: 'python_multiprocessing'")
+        if not callable(batch_size):
+            arguments.count(batch_size, "batch: 'batch_size'")
+        elif not _takes(batch_size, 1):
+            raise ValueError("batch: a function for 'batch_size' takes one BatchInfo")
+        options = self._batching(
+            drop_remainder, num_parallel_workers, per_batch_map, input_columns, output_columns
         )
-        size = _count(batch_size, "batch: 'batch_size'")
-        return self._next(self._pipeline.batch(size, bool(drop_remainder)))
+        options["padding"] = _padding(pad_info, options["outputs"] or self._pipeline.columns())
+        size = batch_size
+        if callable(batch_size):
+            size = lambda batch, epoch: batch_size(BatchInfo(batch, epoch))  # noqa: E731
+        made = self._next(self._pipeline.batch(size, options))
+        return made if column_order is None else made.project(column_order)
+
+    def _batching(self, drop_remainder, workers, function=None, inputs=None, outputs=None):
+        inputs = arguments.names(inputs, "batch: 'input_columns'")
+        outputs = arguments.names(outputs, "batch: 'output_columns'")
+        run = None
+        if function is not None:
+            arguments.function(function, "batch: 'per_batch_map'")
+
+            def run(columns, batch, epoch):
+                made = function(*columns, BatchInfo(batch, epoch))
+                return made if isinstance(made, tuple) else (made,)
+
+        return {
+            "drop_remainder": arguments.flag(drop_remainder, "batch: 'drop_remainder'"),
+            "workers": arguments.workers(workers),
+            "function": run,
+            "inputs": inputs,
+            "outputs": outputs,
+            "padding": [],
+        }
+
+    @entry
+    def padded_batch(
+        self, batch_size, drop_remainder=False, num_parallel_workers=None, pad_info=None
+    ):
+        """batch with padding; pad_info as there, None pads all columns with 0."""
+        return self.batch(batch_size, drop_remainder, num_parallel_workers, pad_info=pad_info or {})
+
+    @entry
+    def bucket_batch_by_length(
+        self,
+        column_names,
+        bucket_boundaries,
+        bucket_batch_sizes,
+        element_length_function=None,
+        pad_info=None,
+        pad_to_bucket_boundary=False,
+        drop_remainder=False,
+    ):
+        """Rows of like length together.
+
+        A row of length n goes to the first bucket i with n < bucket_boundaries[i], else to the
+        last one; bucket i gives batches of bucket_batch_sizes[i] rows. The length is the first dim
+        of the column, or element_length_function(*columns). pad_info: as of batch (None: rows are
+        not padded). pad_to_bucket_boundary: None in pad_info means the boundary less one."""
+        options = self._batching(drop_remainder, None)
+        options["padding"] = _padding(pad_info, self._pipeline.columns())
+        names = arguments.names(column_names, "bucket_batch_by_length: 'column_names'")
+        return self._next(
+            self._pipeline.bucket_batch(
+                names,
+                [int(b) for b in bucket_boundaries],
+                [int(b) for b in bucket_batch_sizes],
+                element_length_function,
+                arguments.flag(pad_to_bucket_boundary, "'pad_to_bucket_boundary'"),
+                options,
+            )
+        )
+
+    # -- which rows ---------------------------------------
 
     @entry
     def shuffle(self, buffer_size):
         """Another order of the rows in each epoch, from the seed of mycel.set_seed (0 without
         one). Rows with numbers are permuted as a whole; a stream is drawn from windows of
         buffer_size rows."""
-        size = _count(buffer_size, "shuffle: 'buffer_size'", 2)
-        return self._next(self._pipeline.shuffle(size, _seed()))
+        size = arguments.count(buffer_size, "shuffle: 'buffer_size'", 2)
+        return self._next(self._pipeline.shuffle(size, config.current_seed()))
 
     @entry
     def repeat(self, count=None):
-        """The rows `count` times an epoch."""
+        """The rows `count` times an epoch; without end for None and -1."""
         if count is None or count == -1:
-            raise NotImplementedError(
-                "repeat: a dataset without an end is not supported; give a count"
-            )
-        return self._next(self._pipeline.repeat(_count(count, "repeat: 'count'")))
+            return self._next(self._pipeline.repeat(-1))
+        return self._next(self._pipeline.repeat(arguments.count(count, "repeat: 'count'")))
 
     @entry
     def take(self, count=-1):
         """The first `count` rows; -1: all."""
         if count == -1:
             return self
-        return self._next(self._pipeline.take(_count(count, "take: 'count'")))
+        return self._next(self._pipeline.take(arguments.count(count, "take: 'count'")))
 
     @entry
     def skip(self, count):
         """The rows behind the first `count`."""
-        return self._next(self._pipeline.skip(_count(count, "skip: 'count'", 0)))
+        return self._next(self._pipeline.skip(arguments.count(count, "skip: 'count'", 0)))
+
+    @entry
+    def split(self, sizes, randomize=True):
+        """Parts of the rows: sizes are numbers of rows, or shares that sum up to 1. randomize: the
+        rows are drawn, the same ones in every epoch."""
+        total = self.get_dataset_size()
+        if not isinstance(sizes, (list, tuple)) or not sizes:
+            raise TypeError(f"split: 'sizes' must be a list, got {sizes!r}")
+        if all(isinstance(s, float) for s in sizes):
+            if abs(sum(sizes) - 1) > 1e-6:
+                raise ValueError(f"split: shares must sum up to 1, got {sum(sizes)}")
+            counts = [round(total * s) for s in sizes]
+            counts[int(np.argmax(counts))] += total - sum(counts)  # what rounding left
+        else:
+            counts = [arguments.count(s, "split: 'sizes'") for s in sizes]
+            if sum(counts) != total:
+                raise ValueError(f"split: sizes sum up to {sum(counts)}, there are {total} rows")
+        pipeline = self._pipeline
+        if arguments.flag(randomize, "split: 'randomize'"):
+            order = np.random.default_rng(config.current_seed()).permutation(total)
+            pipeline = pipeline.sample(_data.subset(order.tolist(), -1))
+        return [self._next(p) for p in pipeline.split(counts)]
+
+    @entry
+    def filter(self, predicate, input_columns=None, num_parallel_workers=None):
+        """The rows for which predicate(*arrays of input_columns) is true."""
+        arguments.function(predicate, "filter: 'predicate'")
+        names = arguments.names(input_columns, "filter: 'input_columns'")
+        workers = arguments.workers(num_parallel_workers)
+        return self._next(self._pipeline.filter(predicate, names, workers))
+
+    def skip_errors(self):
+        """Leaves out rows that cannot be made (a broken file, say), each with a warning.
+        skipped_rows() of the result tells how many there were."""
+        pipeline, count = _data.skip_errors(self._pipeline, config.asked_workers())
+        made = self._next(pipeline)
+        made.skipped_rows = count
+        return made
+
+    @entry
+    def use_sampler(self, new_sampler):
+        """The rows that a sampler names."""
+        return self._next(samplers._checked(new_sampler)._apply(self._pipeline))
+
+    add_sampler = use_sampler
+
+    # -- columns ------------------------------------------
 
     @entry
     def project(self, columns):
         """Only these columns, in this order."""
-        return self._next(self._pipeline.project(_names(columns, "project: 'columns'")))
+        return self._next(self._pipeline.project(arguments.names(columns, "project: 'columns'")))
+
+    @entry
+    def rename(self, input_columns, output_columns):
+        """Other names for columns."""
+        before = arguments.names(input_columns, "rename: 'input_columns'")
+        after = arguments.names(output_columns, "rename: 'output_columns'")
+        return self._next(self._pipeline.rename(before, after))
+
+    # -- values -------------------------------------------
 
     @entry
     def map(
@@ -151,61 +264,113 @@ class Dataset:
         max_rowsize=16,
         offload=None,
     ):
-        """Applies functions, one after the other, to columns (all by default) as NumPy arrays; the
-        results take their place, named output_columns."""
-        _refuse(
-            "map",
-            column_order=(column_order, (None,)),
-            num_parallel_workers=(num_parallel_workers, (None, 1)),
-            python_multiprocessing=(python_multiprocessing, (False,)),
-            cache=(cache, (None,)),
-            callbacks=(callbacks, (None,)),
-            max_rowsize=(max_rowsize, (16,)),
-            offload=(offload, (None, False)),
+        """Applies transforms and functions on NumPy arrays, one after the other, to input_columns
+        (all without); the results take their place, named output_columns.
+
+        column_order: the columns wanted. num_parallel_workers: threads; the reader decides
+        without. python_multiprocessing: functions of Python run in num_parallel_workers processes
+        of their own. cache: a DatasetCache that keeps the results. callbacks: DSCallback objects.
+        offload: transforms run on the host in any case."""
+        arguments.refuse("map", offload=(offload, (None, False)))
+        workers = arguments.workers(num_parallel_workers)
+        steps = as_steps(
+            operations,
+            python_multiprocessing=arguments.flag(
+                python_multiprocessing, "map: 'python_multiprocessing'"
+            ),
+            workers=workers,
         )
-        operations = list(operations) if isinstance(operations, (list, tuple)) else [operations]
-        if not operations or not all(callable(f) for f in operations):
-            raise TypeError("map: 'operations' must be a function or a list of functions")
-
-        def run(tensors):
-            values = tuple(t.asnumpy() for t in tensors)
-            for f in operations:
-                made = f(*values)
-                values = made if isinstance(made, tuple) else (made,)
-            return [_array(v) for v in values]
-
-        names = (
-            _names(input_columns, "map: 'input_columns'"),
-            _names(output_columns, "map: 'output_columns'"),
+        pipeline = self._pipeline.map(
+            steps,
+            arguments.names(input_columns, "map: 'input_columns'"),
+            arguments.names(output_columns, "map: 'output_columns'"),
+            config.current_seed(),
+            workers,
         )
-        return self._next(self._pipeline.map(run, *names))
+        made = self._next(_kept(pipeline, cache), callback.checked(callbacks, "map"))
+        return made if column_order is None else made.project(column_order)
 
-    # -- rows ----------------------------------------
+    @entry
+    def flat_map(self, func):
+        """The rows of the datasets func(*arrays) that are made from each row."""
+        arguments.function(func, "flat_map: 'func'")
 
-    def _rows(self, num_epochs, convert):
-        epochs = iter(int, 1) if num_epochs == -1 else range(num_epochs)
-        for _ in epochs:
-            reader = self._pipeline.iterate(self._epoch)
-            self._epoch += 1
-            for row in reader:
-                yield convert(row)
-            if num_epochs == -1:
-                return
+        def made(*arrays):
+            dataset = func(*arrays)
+            if not isinstance(dataset, Dataset):
+                raise TypeError(f"flat_map: 'func' must give a Dataset, got {type(dataset)}")
+            return dataset._pipeline
+
+        return self._next(self._pipeline.flat_map(made))
+
+    @entry
+    def apply(self, apply_func):
+        """apply_func(self), which gives a dataset."""
+        arguments.function(apply_func, "apply: 'apply_func'")
+        made = apply_func(self)
+        if not isinstance(made, Dataset):
+            raise TypeError(f"apply: the function must give a Dataset, got {type(made).__name__}")
+        return made
+
+    # -- several datasets ---------------------------------
+
+    @entry
+    def zip(self, datasets):
+        """Columns of this and other datasets side by side, up to the shortest."""
+        others = [datasets] if isinstance(datasets, Dataset) else list(datasets)
+        return _zipped([self, *others])
+
+    @entry
+    def concat(self, datasets):
+        """The rows of this, then those of other datasets with the same columns."""
+        others = [datasets] if isinstance(datasets, Dataset) else list(datasets)
+        _check_datasets([self, *others], "concat")
+        return self._next(_data.concat([d._pipeline for d in [self, *others]]))
+
+    __add__ = concat
+
+    def cache(self, size=0, folder=None):
+        """Keeps rows that were made once: in memory (size: MB at most, 0 without limit), or in a
+        file in `folder` that goes with the dataset."""
+        megabytes = arguments.count(size, "cache: 'size'", 0)
+        return self._next(self._pipeline.cache(megabytes << 20, "" if folder is None else folder))
+
+    # -- rows ---------------------------------------------
+
+    def _start(self):
+        return self._epoch, self._position
+
+    def _begin(self, epoch):
+        self._epoch, self._position = epoch + 1, 0
+        for c in self._callbacks:
+            c._begin(epoch)
+
+    def _step(self):
+        for c in self._callbacks:
+            c._step()
+
+    def _ended(self):
+        for c in self._callbacks:
+            c._end()
 
     @entry
     def create_tuple_iterator(self, columns=None, num_epochs=-1, output_numpy=False, do_copy=True):
-        """An iterator over rows as lists of Tensors, or of arrays with output_numpy. Each iterator
-        gives one epoch, or num_epochs of them."""
-        dataset = self if columns is None else self.project(columns)
-        one = (lambda t: t.asnumpy()) if output_numpy else (lambda t: t)
-        return dataset._rows(_epochs(num_epochs), lambda row: [one(t) for t in row])
+        """An iterator over rows as lists of Tensors, or of arrays with output_numpy; strings are
+        arrays always. Each `for` loop over it reads one epoch, num_epochs in all (-1: no end)."""
+        pipeline = self._pipeline if columns is None else self.project(columns)._pipeline
+        return Iterator(self, pipeline, _epochs(num_epochs), not output_numpy, lambda row: row)
 
     @entry
     def create_dict_iterator(self, num_epochs=-1, output_numpy=False, do_copy=True):
-        """An iterator over rows as dicts from column to Tensor, or to array with output_numpy."""
+        """As create_tuple_iterator, with dicts from column to value."""
         names = self.get_col_names()
-        one = (lambda t: t.asnumpy()) if output_numpy else (lambda t: t)
-        return self._rows(_epochs(num_epochs), lambda row: {n: one(t) for n, t in zip(names, row)})
+        return Iterator(
+            self,
+            self._pipeline,
+            _epochs(num_epochs),
+            not output_numpy,
+            lambda row: dict(zip(names, row)),
+        )
 
     def __iter__(self):
         return self.create_tuple_iterator(num_epochs=1)
@@ -213,16 +378,39 @@ class Dataset:
     def __len__(self):
         return self.get_dataset_size()
 
-    # -- facts ----------------------------------------
+    def state_dict(self):
+        """Where the next iterator starts: {"epoch", "position", "seed"}."""
+        return {"epoch": self._epoch, "position": self._position, "seed": config.current_seed()}
+
+    def load_state_dict(self, state):
+        """The next iterator goes on where state_dict (of an iterator, or of a dataset) was taken.
+        ValueError: another seed, which would give other rows."""
+        seed = state.get("seed", config.current_seed())
+        if seed != config.current_seed():
+            raise ValueError(
+                f"load_state_dict: the state was saved with seed {seed}; the seed is "
+                f"{config.current_seed()} now, which orders rows in another way"
+                "\n  Call mycel.set_seed before the dataset is made."
+            )
+        self._epoch = arguments.count(state["epoch"], "load_state_dict: 'epoch'", 0)
+        self._position = arguments.count(state["position"], "load_state_dict: 'position'", 0)
+
+    # -- facts --------------------------------------------
 
     @entry
     def get_dataset_size(self):
         """Rows (batches, behind batch) an epoch; a source that does not tell is counted once."""
         size = self._pipeline.size()
         if size < 0:
+            if self._pipeline.repeat_count() < 0:
+                raise RuntimeError("get_dataset_size: the dataset repeats without end")
             size = self.__dict__.get("_counted", -1)
             if size < 0:
-                size = self._counted = sum(1 for _ in self._pipeline.iterate(0))
+                reader = _data.Reader(self._pipeline, 0, 0, -1, 0, 1)
+                size = 0
+                while reader.next(False) is not None:
+                    size += 1
+                self._counted = size
         return size
 
     def get_batch_size(self):
@@ -230,203 +418,168 @@ class Dataset:
         return self._pipeline.batch_size()
 
     def get_repeat_count(self):
-        """How often repeat gives the rows in an epoch."""
+        """How often repeat gives the rows in an epoch; -1: without end."""
         return self._pipeline.repeat_count()
 
     def get_col_names(self):
         """Names of the columns."""
         return self._pipeline.columns()
 
+    def get_class_indexing(self):
+        """{name of a class: label} where the source has names for classes; else {}."""
+        return dict(self._pipeline.class_indexing())
+
+    def num_classes(self):
+        """How many classes the source names, or None."""
+        return len(self._pipeline.class_indexing()) or None
+
     def _first(self):
-        for row in self._pipeline.iterate(0):
-            return row
-        raise ValueError("dataset: there are no rows")
+        reader = _data.Reader(self._pipeline, 0, 0, 0, 0, 1)
+        row = reader.next(False)
+        if row is None:
+            raise ValueError("dataset: there are no rows")
+        return row
 
     @entry
-    def output_shapes(self):
-        """The shape of each column in the first row."""
-        return [list(t.shape) for t in self._first()]
+    def output_shapes(self, estimate=False):
+        """The shape of each column in the first row. estimate: None for dims that differ between
+        rows, all of which are read for it."""
+        shapes = [list(a.shape) for a in self._first()]
+        if not arguments.flag(estimate, "output_shapes: 'estimate'"):
+            return shapes
+        reader = _data.Reader(self._pipeline, 0, 0, -1, 0, 1)
+        while (row := reader.next(False)) is not None:
+            for shape, array in zip(shapes, row):
+                if len(shape) != array.ndim:
+                    raise ValueError("output_shapes: rows differ in the number of dims")
+                shape[:] = [s if s == d else None for s, d in zip(shape, array.shape)]
+        return shapes
 
     @entry
     def output_types(self):
         """The NumPy type of each column."""
-        return [t.asnumpy().dtype.type for t in self._first()]
+        return [a.dtype.type for a in self._first()]
+
+    @property
+    def input_indexs(self):
+        """What a network's inputs are in the row, as set; () by default."""
+        return self.__dict__.get("_input_indexs", ())
+
+    @input_indexs.setter
+    def input_indexs(self, value):
+        self._input_indexs = value
+
+    def describe(self):
+        """The pipeline as text, one line a stage: rows made, the time each took, rows a second."""
+        return self._pipeline.describe()
 
     def reset(self):
         """Starts over with the first epoch."""
-        self._epoch = 0
+        self._epoch = self._position = 0
 
+    def close_pool(self):
+        """Ends worker processes; those of a pipeline end with it in any case."""
 
-def _epochs(value):
-    if value == -1 and not isinstance(value, bool):
-        return value
-    return _count(value, "'num_epochs'")
+    def sync_wait(self, condition_name, num_batch=1, callback=None):
+        """Refused: a callback of map (DSCallback) does it."""
+        raise NotImplementedError("sync_wait is not supported: use a callback of map (DSCallback)")
+
+    def to_json(self, filename=""):
+        """The pipeline as text in JSON: {"pipeline": describe(), "columns": [...]}."""
+        text = json.dumps({"pipeline": self.describe(), "columns": self.get_col_names()})
+        if filename:
+            with open(filename, "w", encoding="utf-8") as f:
+                f.write(text)
+        return json.loads(text)
 
 
 class MappableDataset(Dataset):
     """A dataset whose rows have numbers."""
 
 
-def _shuffled(pipeline, shuffle, owner):
-    if shuffle is None or shuffle is False:
+class SourceDataset(Dataset):
+    """A dataset that is read from files or memory."""
+
+
+def _takes(function, count):
+    """Whether a function can be called with `count` arguments."""
+    import inspect
+
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except TypeError:
+        return False
+    except ValueError:  # a built-in that does not tell
+        return True
+    return True
+
+
+def _epochs(value):
+    if value == -1 and not isinstance(value, bool):
+        return value
+    return arguments.count(value, "'num_epochs'")
+
+
+def _check_datasets(datasets, what):
+    for d in datasets:
+        if not isinstance(d, Dataset):
+            raise TypeError(f"{what}: all must be datasets, got {type(d).__name__}")
+
+
+def _zipped(datasets):
+    _check_datasets(datasets, "zip")
+    callbacks = [c for d in datasets for c in d._callbacks]
+    return Dataset(_data.zip([d._pipeline for d in datasets]), callbacks)
+
+
+def _kept(pipeline, cache):
+    if cache is None:
         return pipeline
-    if shuffle is not True:
-        raise TypeError(f"{owner}: 'shuffle' must be True, False or None, got {shuffle!r}")
-    return pipeline.shuffle(2, _seed())
+    from mycel.dataset.cache import DatasetCache
+
+    if not isinstance(cache, DatasetCache):
+        raise TypeError(f"'cache' must be a DatasetCache, got {type(cache).__name__}")
+    return pipeline.cache(cache.size << 20, cache.folder())
 
 
-def _limited(pipeline, num_samples, owner):
-    if num_samples is None:
-        return pipeline
-    return pipeline.take(_count(num_samples, f"{owner}: 'num_samples'"))
-
-
-def _finish(
-    owner, pipeline, num_samples, shuffle, num_parallel_workers, sampler, num_shards, shard_id
+def finish(
+    owner,
+    pipeline,
+    num_samples=None,
+    shuffle=None,
+    sampler=None,
+    num_shards=None,
+    shard_id=None,
+    cache=None,
 ):
-    _refuse(
-        owner,
-        num_parallel_workers=(num_parallel_workers, (1, None)),
-        sampler=(sampler, (None,)),
-        num_shards=(num_shards, (None, 1)),
-        shard_id=(shard_id, (None, 0)),
-    )
-    return _limited(_shuffled(pipeline, shuffle, owner), num_samples, owner)
-
-
-class NumpySlicesDataset(MappableDataset):
-    """Rows are slices of arrays along their first dim.
-
-    data: an array or list, a tuple of them, or a dict from column to them. column_names: names
-    of the columns ("column_0", … without). num_samples: at most so many rows. shuffle: a new
-    order in each epoch when True (None: not shuffled).
-    """
-
-    @entry
-    def __init__(
-        self,
-        data,
-        column_names=None,
-        num_samples=None,
-        num_parallel_workers=1,
-        shuffle=None,
-        sampler=None,
-        num_shards=None,
-        shard_id=None,
-    ):
-        names = _names(column_names, "NumpySlicesDataset: 'column_names'")
-        if isinstance(data, dict):
-            if names:
-                raise ValueError(
-                    "NumpySlicesDataset: a dict has names already; leave column_names out"
-                )
-            names, arrays = list(data), list(data.values())
-        else:
-            arrays = list(data) if isinstance(data, tuple) else [data]
-            names = names or [f"column_{i}" for i in range(len(arrays))]
-        if len(names) != len(arrays):
-            raise ValueError(
-                f"NumpySlicesDataset: {len(arrays)} columns and {len(names)} names were given"
-            )
-        pipeline = _data.tensors([(n, _array(a)) for n, a in zip(names, arrays)])
-        super().__init__(
-            _finish(
-                "NumpySlicesDataset",
-                pipeline,
-                num_samples,
-                shuffle,
-                num_parallel_workers,
-                sampler,
-                num_shards,
-                shard_id,
-            )
-        )
-
-
-class GeneratorDataset(MappableDataset):
-    """Rows from Python: an object with __getitem__ and __len__, an iterable, or a function that
-    gives an iterator. Rows are read on this thread.
-
-    column_names: names of the values of a row. shuffle: a new order in each epoch when True;
-    the source needs __getitem__ then (None: not shuffled). num_samples: at most so many rows.
-    """
-
-    @entry
-    def __init__(
-        self,
-        source,
-        column_names=None,
-        column_types=None,
-        schema=None,
-        num_samples=None,
-        num_parallel_workers=1,
-        shuffle=None,
-        sampler=None,
-        num_shards=None,
-        shard_id=None,
-        python_multiprocessing=True,
-        max_rowsize=6,
-    ):
-        _refuse(
-            "GeneratorDataset",
-            column_types=(column_types, (None,)),
-            schema=(schema, (None,)),
-            max_rowsize=(max_rowsize, (6,)),
-        )
-        # With one worker there are no processes to choose: either value is the same.
-        if not isinstance(python_multiprocessing, bool):
-            raise TypeError("GeneratorDataset: 'python_multiprocessing' must be True or False")
-        names = _names(column_names, "GeneratorDataset: 'column_names'")
-        if not names:
-            raise ValueError("GeneratorDataset: 'column_names' must name the values of a row")
-        pipeline = self._pipeline_of(source, names, shuffle)
-        super().__init__(
-            _finish(
-                "GeneratorDataset",
-                pipeline,
-                num_samples,
-                shuffle,
-                num_parallel_workers,
-                sampler,
-                num_shards,
-                shard_id,
-            )
-        )
-
-    @staticmethod
-    def _pipeline_of(source, names, shuffle):
-        length = len(source) if hasattr(source, "__len__") else -1
-        if length == 0:
-            raise ValueError("GeneratorDataset: the source has no rows")
-        if hasattr(source, "__getitem__") and length > 0:
-            return _data.rows(lambda i: _row(source[i]), length, names)
-        if shuffle:
-            raise ValueError(
-                "GeneratorDataset: shuffle=True needs a source with __getitem__ and __len__"
-            )
-        if inspect.isgenerator(source) or hasattr(source, "__next__"):
-            raise TypeError(
-                "GeneratorDataset: an iterator gives its rows only once"
-                "\n  Give the function that makes it."
-            )
-        if callable(source) and not hasattr(source, "__iter__"):
-            return _data.stream(lambda: map(_row, iter(source())), length, names)
-        if hasattr(source, "__iter__"):
-            return _data.stream(lambda: map(_row, iter(source)), length, names)
+    """What all sources share: which rows, in which order, kept where."""
+    if shuffle is not None and not isinstance(shuffle, (bool, np.bool_, Shuffle)):
         raise TypeError(
-            "GeneratorDataset: 'source' needs __getitem__ and __len__, or is iterable, or is a "
-            f"function that gives an iterator, got {type(source).__name__}"
+            f"{owner}: 'shuffle' must be True, False, None or a Shuffle, got {shuffle!r}"
         )
-
-
-@entry
-def digits(dataset_dir=None, usage="all", shuffle=None, num_samples=None):
-    """The bundled handwritten digits: columns "image", float32 (1, 8, 8) from 0 to 1, and "label",
-    int32.
-
-    dataset_dir: the file or its folder instead of the bundled one. usage: "test" (every fifth row,
-    360), "train" (the other 1,437) or "all". shuffle: a new order in each epoch when True.
-    """
-    images, labels = _data.digits(usage, "" if dataset_dir is None else str(dataset_dir))
-    data = {"image": images, "label": labels}
-    return NumpySlicesDataset(data, shuffle=shuffle, num_samples=num_samples)
+    if (num_shards is None) != (shard_id is None):
+        raise ValueError(f"{owner}: 'num_shards' and 'shard_id' belong together")
+    if sampler is not None:
+        if shuffle is not None:
+            raise ValueError(f"{owner}: a sampler gives the order; leave 'shuffle' out")
+        if num_shards is not None:
+            raise ValueError(f"{owner}: a sampler chooses the rows; leave 'num_shards' out")
+        if num_samples is not None:
+            raise ValueError(f"{owner}: give 'num_samples' to the sampler")
+    count = -1
+    if num_samples not in (None, 0):
+        count = arguments.count(num_samples, f"{owner}: 'num_samples'")
+    pipeline = _kept(pipeline, cache)
+    if sampler is not None:
+        return samplers._checked(sampler)._apply(pipeline)
+    seed = config.current_seed()
+    if num_shards is not None:
+        shards = arguments.count(num_shards, f"{owner}: 'num_shards'")
+        shard = arguments.count(shard_id, f"{owner}: 'shard_id'", 0)
+        if not pipeline.indexable():
+            raise ValueError(f"{owner}: rows that are read from begin to end cannot be shared out")
+        order = _data.sharded(shards, shard, bool(shuffle), seed, count, -1)
+        return pipeline.sample(order)
+    if shuffle:
+        pipeline = pipeline.shuffle(10000, seed)
+    return pipeline if count < 0 else pipeline.take(count)

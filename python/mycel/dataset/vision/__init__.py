@@ -1,0 +1,19 @@
+"""Transforms of images. Arrays are uint8 or float, rows x columns x channels (HWC) unless a
+transform says otherwise."""
+
+from mycel.dataset import _records
+from mycel.dataset.choices import ALL as _choices
+from mycel.dataset.transforms import not_random
+
+_enums = {
+    name: _choices[name]
+    for name in (
+        "AutoAugmentPolicy", "Border", "ConvertMode", "ImageBatchFormat", "ImageReadMode", "Inter",
+        "SliceMode",
+    )
+}  # fmt: skip
+_classes = _records.transforms("vision", __name__)
+globals().update(_enums)
+globals().update(_classes)
+
+__all__ = sorted([*_classes, *_enums, "not_random"])

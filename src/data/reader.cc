@@ -1,0 +1,122 @@
+#include "data/reader.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/error.h"
+#include "base/threads.h"
+
+namespace mycel::data {
+namespace {
+
+constexpr int64_t kSlowRow = 50'000;  // ns: more than handing a row from thread to thread costs
+constexpr int64_t kTrialRows = 2;
+
+}  // namespace
+
+// The jobs of epoch after epoch, an empty one at the end of each.
+class Reader::Jobs {
+ public:
+  Jobs(DatasetPtr dataset, Position start, int64_t epochs, int64_t rows)
+      : dataset_(std::move(dataset)), at_(start), epochs_(epochs), rows_left_(rows) {}
+
+  bool next(Job* job) {
+    *job = nullptr;
+    if (rows_left_ == 0 || (epochs_ >= 0 && static_cast<int64_t>(at_.epoch) >= epochs_))
+      return false;
+    if (!rows_) open();
+    if (!rows_->next(job)) {
+      if (at_.position == 0) value_error("dataset: epoch {} has no rows", at_.epoch + 1);
+      *job = nullptr;
+      rows_.reset();
+      at_ = {at_.epoch + 1, 0};
+      return true;
+    }
+    ++at_.position;
+    if (rows_left_ > 0) --rows_left_;
+    return true;
+  }
+
+ private:
+  void open() {
+    rows_ = dataset_->iterate(at_.epoch);
+    const int64_t skipped = rows_->skip(at_.position);
+    if (skipped < at_.position) {
+      value_error(
+          "dataset: a run cannot go on at row {} of an epoch: there are only {}\n  It was saved "
+          "with another dataset.",
+          at_.position, skipped);
+    }
+  }
+
+  DatasetPtr dataset_;
+  Position at_;
+  int64_t epochs_, rows_left_;
+  RowsPtr rows_;
+};
+
+Reader::Reader(DatasetPtr dataset, Position start, ReaderOptions options)
+    : dataset_(std::move(dataset)), options_(std::move(options)), at_(start) {
+  if (dataset_->size() == 0) value_error("dataset: there are no rows");
+  if (at_.position < 0)
+    value_error("dataset: the position must not be negative, got {}", at_.position);
+  jobs_ = std::make_shared<Jobs>(dataset_, start, options_.epochs, options_.rows);
+  const int asked = options_.workers == kAutoWorkers ? dataset_->workers() : options_.workers;
+  if (asked > 0) start_workers(asked);
+}
+
+Reader::~Reader() = default;
+
+void Reader::start_workers(int threads) {
+  Workers::Limits limits{
+      .threads = threads, .rows = options_.ahead, .bytes = options_.bytes, .poll = options_.poll};
+  workers_ = std::make_unique<Workers>([jobs = jobs_](Job* job) { return jobs->next(job); },
+                                       std::move(limits));
+}
+
+Workers::Found Reader::take(Row* row) {
+  if (workers_) return workers_->next(row);
+  Job job;
+  const int64_t start = clock_ns();
+  if (!jobs_->next(&job)) return Workers::Found::kEnd;
+  if (!job) return Workers::Found::kMark;
+  *row = job();
+  ++made_;
+  made_ns_ += clock_ns() - start;
+  if (options_.workers == kAutoWorkers && made_ >= kTrialRows && made_ns_ > kSlowRow * made_)
+    start_workers(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
+  return Workers::Found::kRow;
+}
+
+bool Reader::next(Row* row) {
+  Workers::Found found = Workers::Found::kEnd;
+  try {
+    found = take(row);
+  } catch (...) {
+    ++at_.position;  // the row that could not be made
+    throw;
+  }
+  switch (found) {
+    case Workers::Found::kRow:
+      ++at_.position;
+      return true;
+    case Workers::Found::kMark:
+      at_ = {at_.epoch + 1, 0};
+      return false;
+    case Workers::Found::kEnd:
+      break;
+  }
+  done_ = true;
+  return false;
+}
+
+bool Reader::next(Tensors* row) {
+  Row values;
+  if (!next(&values)) return false;
+  *row = to_tensors(values, dataset_->columns(), "dataset");
+  return true;
+}
+
+Workers::Stats Reader::stats() const { return workers_ ? workers_->stats() : Workers::Stats{}; }
+
+}  // namespace mycel::data

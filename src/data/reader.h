@@ -1,0 +1,68 @@
+// Reader: the rows of a dataset, epoch by epoch from any position, in their order. It makes them on
+// the caller's thread, or ahead of it on workers; which of them never changes a row.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "data/dataset.h"
+#include "data/workers.h"
+
+namespace mycel::data {
+
+// Where a run stands in its data: `epoch` counts from 0, `position` rows of it have been given.
+struct Position {
+  uint64_t epoch = 0;
+  int64_t position = 0;
+};
+
+constexpr int kAutoWorkers = -1;
+
+struct ReaderOptions {
+  // Threads that make rows: 0 none, the caller makes them; kAutoWorkers: as many as the pipeline
+  // asks for (num_parallel_workers), or else none as long as rows are made in less than 50
+  // microseconds, and then one a core at most.
+  int workers = kAutoWorkers;
+  // Rows that are made ahead; 0: twice the workers, and two.
+  int64_t ahead = 0;
+  size_t bytes = size_t{1} << 30;  // of rows made ahead
+  // What is read at most, so that no row is asked of a source that nobody will use.
+  int64_t epochs = -1;  // up to the end of this many epochs, counted from the dataset's first
+  int64_t rows = -1;    // from the start
+  std::function<void()> poll = {};  // called now and then while waiting; may throw
+};
+
+class Reader {
+ public:
+  // ValueError: no rows, a negative position.
+  explicit Reader(DatasetPtr dataset, Position start = {}, ReaderOptions options = {});
+  ~Reader();
+  // The next row of this epoch; false at its end, after which `position` is the start of the next
+  // one. ValueError: an epoch without rows, or a start behind the end of the epoch. Errors of a row
+  // come at that row, and reading may go on behind it.
+  bool next(Row* row);
+  // The same for rows of tensors; TypeError naming a column that holds strings.
+  bool next(Tensors* row);
+  // Going on with the first row of the next epoch where one ends.
+  bool next_of_any_epoch(Tensors* row) { return next(row) || (!done_ && next(row)); }
+  Position position() const { return at_; }
+  // Workers there are now; 0 while the caller makes the rows.
+  Workers::Stats stats() const;
+  const Dataset& dataset() const { return *dataset_; }
+
+ private:
+  class Jobs;
+  Workers::Found take(Row* row);
+  void start_workers(int threads);
+
+  DatasetPtr dataset_;
+  ReaderOptions options_;
+  Position at_;  // behind the last row given
+  bool done_ = false;
+  std::shared_ptr<Jobs> jobs_;
+  std::unique_ptr<Workers> workers_;
+  int64_t made_ = 0, made_ns_ = 0;  // by the caller
+};
+
+}  // namespace mycel::data

@@ -1,0 +1,181 @@
+#include "data/workers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/threads.h"
+
+namespace mycel::data {
+namespace {
+
+struct Slot {
+  Row row;
+  std::exception_ptr error;
+  bool ready = false, mark = false;
+  size_t bytes = 0;
+};
+
+size_t bytes_of(const Row& row) {
+  size_t n = 0;
+  for (const Value& v : row) n += v.bytes();
+  return n;
+}
+
+}  // namespace
+
+struct Workers::Shared {
+  Shared(Source s, Limits l) : source(std::move(s)), limits(std::move(l)), process(getpid()) {
+    if (limits.rows <= 0) limits.rows = 2 * limits.threads + 2;
+  }
+
+  bool room() const {
+    return static_cast<int64_t>(slots.size()) < limits.rows &&
+           (slots.empty() || bytes < limits.bytes);
+  }
+  void work();
+  void add_thread() {
+    threads.emplace_back([this] { work(); });
+  }
+
+  Source source;
+  Limits limits;
+  const pid_t process;
+  mutable std::mutex mutex;
+  std::condition_variable room_made, row_made;
+  std::deque<std::shared_ptr<Slot>> slots;  // in the order of the rows; the first is given next
+  size_t bytes = 0;                         // of the rows in `slots` that are made
+  bool taking = false, finished = false, stopping = false;
+  std::exception_ptr error;  // of the source
+  std::vector<std::thread> threads;
+  int64_t given_since_growth = 0;
+  Stats stats;
+};
+
+void Workers::Shared::work() {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    room_made.wait(lock, [&] { return stopping || finished || (!taking && room()); });
+    if (stopping || finished) return;
+    taking = true;
+    lock.unlock();
+    Job job;
+    bool more = false;
+    std::exception_ptr failure;
+    try {
+      more = source(&job);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    taking = false;
+    if (!more) {
+      error = failure;
+      finished = true;
+      room_made.notify_all();
+      row_made.notify_one();
+      return;
+    }
+    auto slot = std::make_shared<Slot>();
+    slots.push_back(slot);
+    if (!job) {
+      slot->mark = slot->ready = true;
+      row_made.notify_one();
+      continue;
+    }
+    room_made.notify_one();
+    lock.unlock();
+    try {
+      slot->row = job();
+      slot->bytes = bytes_of(slot->row);
+    } catch (...) {
+      slot->error = std::current_exception();
+    }
+    job = nullptr;
+    lock.lock();
+    slot->ready = true;
+    bytes += slot->bytes;
+    row_made.notify_one();
+  }
+}
+
+Workers::Workers(Source source, Limits limits)
+    : shared_(std::make_unique<Shared>(std::move(source), std::move(limits))) {
+  std::lock_guard lock(shared_->mutex);
+  shared_->add_thread();
+}
+
+Workers::~Workers() {
+  Shared& s = *shared_;
+  if (getpid() != s.process) {  // a copy made by fork has no threads to wait for
+    for (std::thread& t : s.threads) t.detach();
+    (void)shared_.release();
+    return;
+  }
+  {
+    std::lock_guard lock(s.mutex);
+    s.stopping = true;
+  }
+  s.room_made.notify_all();
+  for (std::thread& t : s.threads) t.join();
+}
+
+Workers::Found Workers::next(Row* row, std::exception_ptr* row_error) {
+  Shared& s = *shared_;
+  if (getpid() != s.process) {
+    fail(ErrorKind::kRuntime,
+         "dataset: an iterator does not work in a process that was forked after it was made"
+         "\n  Make the iterator in that process.");
+  }
+  std::unique_lock lock(s.mutex);
+  auto ready = [&] { return s.slots.empty() ? s.finished : s.slots.front()->ready; };
+  ++s.given_since_growth;
+  if (!ready()) {
+    const int64_t start = clock_ns();
+    ++s.stats.waits;
+    const int n = static_cast<int>(s.threads.size());
+    // Twice in a row waited for, all threads busy: one more may help.
+    if (n < s.limits.threads && s.given_since_growth <= 2 * n + 2 && !s.finished) s.add_thread();
+    s.given_since_growth = 0;
+    while (!s.row_made.wait_for(lock, std::chrono::milliseconds(100), ready)) {
+      if (!s.limits.poll) continue;
+      lock.unlock();
+      s.limits.poll();
+      lock.lock();
+    }
+    s.stats.wait_ns += clock_ns() - start;
+  }
+  if (s.slots.empty()) {
+    if (s.error) std::rethrow_exception(s.error);
+    return Found::kEnd;
+  }
+  std::shared_ptr<Slot> slot = std::move(s.slots.front());
+  s.slots.pop_front();
+  s.bytes -= slot->bytes;
+  s.room_made.notify_one();
+  if (slot->mark) return Found::kMark;
+  ++s.stats.rows;
+  lock.unlock();
+  if (slot->error && !row_error) std::rethrow_exception(slot->error);
+  if (row_error) *row_error = slot->error;
+  *row = std::move(slot->row);
+  return Found::kRow;
+}
+
+Workers::Stats Workers::stats() const {
+  std::lock_guard lock(shared_->mutex);
+  Stats out = shared_->stats;
+  out.threads = static_cast<int>(shared_->threads.size());
+  out.ahead = static_cast<int64_t>(shared_->slots.size());
+  return out;
+}
+
+}  // namespace mycel::data
