@@ -51,4 +51,8 @@ if(NOT dnnl_FOUND)
 endif()
 
 # Formats of data files, for libmycel_media alone.
-set(MYCEL_MEDIA_LIBRARIES)
+find_package(JPEG REQUIRED)
+find_package(TIFF REQUIRED)
+find_library(MYCEL_SPNG spng REQUIRED)
+find_library(MYCEL_WEBP webp REQUIRED)
+set(MYCEL_MEDIA_LIBRARIES JPEG::JPEG TIFF::TIFF ${MYCEL_SPNG} ${MYCEL_WEBP})

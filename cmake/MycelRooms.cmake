@@ -146,6 +146,10 @@ endif()
 # --- libmycel_media.so: files and transforms of data, with the foreign libraries that read formats;
 # loaded by libmycel with the first record that is looked up (src/data/media.h).
 mycel_sources(sources "data/(${MYCEL_MEDIA_FOLDERS})/")
+# Loops over pixels and samples are worth vector code of any length.
+if(NOT MYCEL_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -O3)
+endif()
 mycel_object_library(mycel_media_objects media_objects SOURCES ${sources} LINK ${MYCEL_MEDIA_LIBRARIES})
 add_library(mycel_media MODULE ${media_objects})
 target_link_libraries(mycel_media PRIVATE mycel mycel_dependencies ${MYCEL_MEDIA_LIBRARIES})

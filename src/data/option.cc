@@ -117,10 +117,12 @@ bool same(const Option& a, const Option& b) {
 // The first name of the member that `v` stands for, by a name in any case or by its published
 // value; "" for none.
 std::string member_of(const Choice& choice, const Option& v) {
+  const Option* value = &v;
   for (const auto& m : choice.members) {
-    if (v.is<std::string>() && upper(v.get<std::string>()) == upper(m.name))
-      return member_of(choice, m.value);
-    if (same(v, m.value)) return m.name;
+    if (v.is<std::string>() && upper(v.get<std::string>()) == upper(m.name)) value = &m.value;
+  }
+  for (const auto& m : choice.members) {
+    if (same(*value, m.value)) return m.name;
   }
   return "";
 }

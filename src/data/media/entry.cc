@@ -13,6 +13,7 @@ void append(std::vector<T>* all, const std::vector<T>& more) {
 Media everything() {
   Media m;
   append(&m.transforms, general_transforms());
+  append(&m.transforms, vision_transforms());
   append(&m.sources, file_sources());
   return m;
 }

@@ -12,6 +12,7 @@ using TransformDefs = std::vector<const TransformDef*>;
 using SourceDefs = std::vector<const SourceDef*>;
 
 TransformDefs general_transforms();  // mycel.dataset.transforms
+TransformDefs vision_transforms();   // mycel.dataset.vision
 SourceDefs file_sources();           // mycel.dataset.*Dataset
 
 }  // namespace mycel::data

@@ -1,0 +1,86 @@
+// PNG through libspng.
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include <spng.h>
+
+#include "base/error.h"
+#include "data/vision/codec.h"
+
+namespace mycel::data::vision {
+namespace {
+
+using Context = std::unique_ptr<spng_ctx, decltype(&spng_ctx_free)>;
+
+void check(int code, const char* what) {
+  if (code) value_error("broken PNG: {}: {}", what, spng_strerror(code));
+}
+
+Tensor greyed(const Tensor& rgb, int64_t h, int64_t w) {
+  Tensor out = Tensor::empty(DType::kUInt8, {h, w, 1});
+  const auto* in = static_cast<const uint8_t*>(rgb.raw());
+  auto* to = static_cast<uint8_t*>(out.mutable_raw());
+  for (int64_t i = 0; i < h * w; ++i, in += 3) to[i] = grey_of(in[0], in[1], in[2]);
+  return out;
+}
+
+}  // namespace
+
+ImageInfo read_png(std::span<const uint8_t> data, Channels channels, Tensor* out) {
+  Context context(spng_ctx_new(0), &spng_ctx_free);
+  MYCEL_CHECK(context, "libspng gives no context");
+  check(spng_set_png_buffer(context.get(), data.data(), data.size()), "its bytes");
+  spng_ihdr head{};
+  check(spng_get_ihdr(context.get(), &head), "its header");
+  check_size(head.height, head.width, "PNG");
+  spng_trns transparent{};
+  const bool grey = head.color_type == SPNG_COLOR_TYPE_GRAYSCALE;
+  const bool alpha = head.color_type == SPNG_COLOR_TYPE_TRUECOLOR_ALPHA ||
+                     head.color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA ||
+                     (!grey && spng_get_trns(context.get(), &transparent) == 0);
+  const int kept = channels == Channels::kColour         ? 3
+                   : channels == Channels::kGrey || grey ? 1
+                   : alpha                               ? 4
+                                                         : 3;
+  const ImageInfo info{head.height, head.width, kept};
+  if (!out) return info;
+  // libspng gives one channel only to files of up to 8 bits without colour.
+  const bool direct = kept == 1 && grey && head.bit_depth <= 8;
+  const int format = kept == 4 ? SPNG_FMT_RGBA8 : direct ? SPNG_FMT_G8 : SPNG_FMT_RGB8;
+  const int flags = kept == 4 ? SPNG_DECODE_TRNS : 0;
+  size_t bytes = 0;
+  check(spng_decoded_image_size(context.get(), format, &bytes), "its size");
+  const int c = kept == 4 ? 4 : direct ? 1 : 3;
+  Tensor pixels = Tensor::empty(DType::kUInt8, {info.h, info.w, c});
+  MYCEL_CHECK(bytes == pixels.bytes(), "libspng wants {} bytes", bytes);
+  check(spng_decode_image(context.get(), pixels.mutable_raw(), bytes, format, flags), "its pixels");
+  *out = kept == 1 && !direct ? greyed(pixels, info.h, info.w) : pixels;
+  return info;
+}
+
+std::vector<uint8_t> encode_png(const uint8_t* pixels, int64_t h, int64_t w, int channels,
+                                int level) {
+  Context context(spng_ctx_new(SPNG_CTX_ENCODER), &spng_ctx_free);
+  MYCEL_CHECK(context, "libspng gives no context");
+  spng_set_option(context.get(), SPNG_ENCODE_TO_BUFFER, 1);
+  spng_set_option(context.get(), SPNG_IMG_COMPRESSION_LEVEL, level);
+  spng_ihdr head{};
+  head.width = static_cast<uint32_t>(w);
+  head.height = static_cast<uint32_t>(h);
+  head.bit_depth = 8;
+  head.color_type = channels == 1 ? SPNG_COLOR_TYPE_GRAYSCALE : SPNG_COLOR_TYPE_TRUECOLOR;
+  int code = spng_set_ihdr(context.get(), &head);
+  if (!code)
+    code = spng_encode_image(context.get(), pixels, static_cast<size_t>(h * w * channels),
+                             SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
+  size_t bytes = 0;
+  void* memory = code ? nullptr : spng_get_png_buffer(context.get(), &bytes, &code);
+  if (code || !memory) fail(ErrorKind::kRuntime, "cannot write a PNG: {}", spng_strerror(code));
+  const auto* first = static_cast<const uint8_t*>(memory);
+  std::vector<uint8_t> out(first, first + bytes);
+  std::free(memory);
+  return out;
+}
+
+}  // namespace mycel::data::vision

@@ -1,0 +1,106 @@
+"""What the transforms of images are compared with: a transform, its arguments, an input, and how far apart the
+results may be. tools/vision_golden.py runs the same list through the peer and stores what it gives."""
+
+import numpy as np
+
+
+def picture(h, w, c, seed):
+    """Something like a photograph: slopes, an edge and grain."""
+    r = np.random.RandomState(seed)
+    y, x = np.mgrid[0:h, 0:w]
+    planes = []
+    for k in range(c):
+        p = (
+            90
+            + 60 * np.sin(x / (7.0 + k))
+            + 50 * np.cos(y / (5.0 + 2 * k))
+            + 40 * ((x + y) % 19 > 11)
+        )
+        planes.append(p + 12 * r.standard_normal((h, w)))
+    return np.clip(np.stack(planes, -1), 0, 255).astype(np.uint8)
+
+
+def inputs():
+    rgb = picture(37, 51, 3, 0)
+    return {
+        "rgb": rgb,
+        "grey": rgb[:, :, 0].copy(),
+        "one": rgb[:, :, :1].copy(),
+        "rgba": picture(20, 31, 4, 1),
+        "float": rgb.astype(np.float32) / 255,
+        "float64": rgb.astype(np.float64),
+        "uint16": rgb.astype(np.uint16) * 200,
+        "int16": rgb.astype(np.int16) * 50 - 3000,
+        "stack": np.stack([rgb, picture(37, 51, 3, 2)]),
+        "even": picture(40, 60, 3, 3),
+        "large": picture(130, 171, 3, 4),
+        "dark": (picture(37, 51, 3, 5) // 3 + 20).astype(np.uint8),
+        "chw": rgb.transpose(2, 0, 1).copy(),
+        "unit": rgb[:8, :9].astype(np.float64) / 255,
+    }
+
+
+CASES = []
+
+
+def case(name, given, within=0, share=0.0, **arguments):
+    """`within`: largest difference; `share`: the part of the elements that may differ by more."""
+    CASES.append((name, given, within, share, arguments))
+
+
+for size in (20, (15, 33), (37, 51), (80, 60), (74, 102), (9, 11)):
+    case("Resize", "rgb", size=size)
+for inter in ("NEAREST", "BICUBIC", "AREA"):
+    for size in ((15, 33), (80, 60), (37, 90), (9, 90)):
+        case("Resize", "rgb", 1, size=size, interpolation=inter)
+for inter in ("BILINEAR", "NEAREST", "AREA", "BICUBIC"):
+    case("Resize", "even", 1 if inter == "BICUBIC" else 0, size=(20, 30), interpolation=inter)
+    case("Resize", "even", 1, size=(20, 15), interpolation=inter)
+    case("Resize", "float", 1e-5, size=(21, 40), interpolation=inter)
+    case("Resize", "uint16", 1, size=(21, 70), interpolation=inter)
+    case("Resize", "large", 1, size=(33, 32), interpolation=inter)
+for size in ((15, 33), (80, 60), (9, 11)):
+    case("Resize", "rgb", size=size, interpolation="PILCUBIC")
+case("Resize", "grey", size=25)
+case("Resize", "one", size=(25, 26))
+case("Resize", "rgba", size=(25, 26))
+case("Resize", "int16", 1, size=(25, 26))
+case("Resize", "float64", 1e-3, size=(25, 26))
+case("Resize", "stack", size=(25, 26))
+case("ResizedCrop", "rgb", top=3, left=5, height=20, width=30, size=(24, 25))
+case(
+    "ResizedCrop", "rgb", 1, top=3, left=5, height=20, width=30, size=(24, 25), interpolation="AREA"
+)
+for size in ((20, 20), 37, (50, 60), (10, 70), (38, 52)):
+    case("CenterCrop", "rgb", size=size)
+case("CenterCrop", "grey", size=(10, 11))
+case("Crop", "rgb", coordinates=(3, 4), size=(5, 6))
+case("Crop", "float", coordinates=(0, 0), size=7)
+for mode in ("CONSTANT", "EDGE", "REFLECT", "SYMMETRIC"):
+    case("Pad", "rgb", padding=(1, 2, 3, 4), fill_value=7, padding_mode=mode)
+    case("Pad", "rgb", padding=(60, 45), padding_mode=mode)
+    case("PadToSize", "rgb", size=(50, 60), offset=(3, 2), padding_mode=mode)
+case("Pad", "grey", padding=3, fill_value=9)
+case("Pad", "float", padding=3, fill_value=9)
+case("PadToSize", "rgb", size=60)
+for given in ("rgb", "grey", "float", "stack", "int16"):
+    case("HorizontalFlip", given)
+    case("VerticalFlip", given)
+case("SlicePatches", "rgb", num_height=2, num_width=3, fill_value=5)
+case("SlicePatches", "rgb", num_height=3, num_width=4, slice_mode="DROP")
+for given in ("rgb", "float", "uint16", "int16"):
+    case("Normalize", given, 2e-3, mean=[121.0, 115.0, 100.0], std=[70.0, 68.0, 71.0])
+case("Normalize", "rgb", 2e-5, mean=[121.0], std=[70.0])
+case("Normalize", "chw", 2e-5, mean=[121.0, 115.0, 100.0], std=[70.0, 68.0, 71.0], is_hwc=False)
+case("NormalizePad", "rgb", 2e-5, mean=[121.0, 115.0, 100.0], std=[70.0, 68.0, 71.0])
+case(
+    "NormalizePad", "rgb", 2e-3, mean=[121.0, 115.0, 100.0], std=[70.0, 68.0, 71.0], dtype="float16"
+)
+case("Rescale", "rgb", 1e-6, rescale=1 / 255.0, shift=-0.5)
+case("Rescale", "int16", 1e-2, rescale=3.0, shift=2)
+case("HWC2CHW", "rgb")
+case("HWC2CHW", "float")
+case("HWC2CHW", "grey")
+for given in ("rgb", "grey", "float"):
+    case("ToTensor", given, 1e-6)
+case("ToTensor", "rgb", 1e-3, output_type="float16")
