@@ -13,6 +13,7 @@
 #include "runtime/loop_plan.h"
 #include "runtime/memory_plan.h"
 #include "runtime/probe.h"
+#include "tensor/provide_pages.h"
 #include "tensor/stack.h"
 
 namespace mycel::runtime {
@@ -509,7 +510,10 @@ Plan::Frame Plan::frame(std::span<const Tensor> args) const {
   f.args.assign(args.begin(), args.end());
   f.results.resize(results_.size());
   f.held.resize(held_);
-  if (stats_.arena_bytes) f.arena = Storage::allocate(stats_.arena_bytes);
+  if (stats_.arena_bytes) {
+    f.arena = Storage::allocate(stats_.arena_bytes);
+    provide_pages(f.arena->data(), stats_.arena_bytes);
+  }
   return f;
 }
 
