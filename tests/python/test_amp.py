@@ -130,3 +130,70 @@ def test_loss_scalers():
         assert float(dynamic.scale_value) == scale
     with pytest.raises(ValueError, match="at least 1"):
         amp.DynamicLossScaler(0.5, 2, 3)
+
+
+class SmallConv(nn.Cell):
+    """Convolutions with batch normalisation and a skip connection, as residual networks have."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.norm = nn.Conv2d(1, 16, 3), nn.BatchNorm2d(16)
+        self.narrow, self.norm1 = nn.Conv2d(16, 16, 1), nn.BatchNorm2d(16)
+        self.wide, self.norm2 = nn.Conv2d(16, 16, 3), nn.BatchNorm2d(16)
+        self.relu, self.head = nn.ReLU(), nn.Dense(16, 4)
+
+    def construct(self, x):
+        x = self.relu(self.norm(self.stem(x)))
+        y = self.relu(self.norm1(self.narrow(x)))
+        x = self.relu(x + self.norm2(self.wide(y)))
+        return self.head(x.mean((2, 3)))
+
+
+class SmallAttention(nn.Cell):
+    """One block of attention with layer normalisation and GELU."""
+
+    def __init__(self):
+        super().__init__()
+        self.up, self.out = nn.Dense(8, 32), nn.Dense(32, 32)
+        self.q, self.k, self.v = nn.Dense(32, 32), nn.Dense(32, 32), nn.Dense(32, 32)
+        self.norm1, self.norm2 = nn.LayerNorm((32,)), nn.LayerNorm((32,))
+        self.act, self.head = nn.GELU(), nn.Dense(32, 4)
+
+    def construct(self, x):
+        x = self.up(x.reshape(-1, 8, 8))
+        y = self.norm1(x)
+        scores = ops.bmm(self.q(y), self.k(y).transpose(0, 2, 1)) * 32**-0.5
+        x = x + self.out(ops.bmm(ops.softmax(scores, -1), self.v(y)))
+        return self.head(self.act(self.norm2(x)).mean(1))
+
+
+def losses_of(network, level, seed, steps=60):
+    """The losses of training on noisy pictures of four textures."""
+    ms.set_seed(seed)
+    net = amp.auto_mixed_precision(network(), level, ms.bfloat16)
+    optimizer = nn.Adam(net.trainable_params(), 5e-3)
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), optimizer).set_train()
+    rng = np.random.default_rng(7)
+    textures = rng.normal(size=(4, 1, 8, 8))
+    losses = []
+    for _ in range(steps):
+        label = rng.integers(0, 4, 32)
+        x = (textures[label] + rng.normal(size=(32, 1, 8, 8))).astype(np.float32)
+        losses.append(float(step(Tensor(x), Tensor(label.astype(np.int32)))))
+    return np.array(losses)
+
+
+@pytest.mark.parametrize("network", [SmallConv, SmallAttention])
+def test_loss_curves_in_bfloat16_are_those_in_float32_within_noise(network):
+    def smooth(*run):
+        return np.convolve(losses_of(network, *run), np.ones(10) / 10, "valid")
+
+    curves = [smooth("O0", seed) for seed in (1, 2, 3)]
+    # How far runs that differ in their first weights alone lie apart, all along the curve.
+    noise = np.ptp(curves, axis=0).mean()
+    assert curves[0][-1] < 0.7 * curves[0][0]  # there is something to follow
+    for level in ("O2", "O3"):
+        apart = np.abs(smooth(level, 1) - curves[0])
+        assert 0 < apart.mean() < 0.5 * noise, (level, apart.mean(), noise)
+        assert apart.max() < 0.05 * curves[0][0], (level, apart.max())
