@@ -45,6 +45,10 @@ GraphOut channels_last(const ir::Graph& g);
 // Puts the attention op, and its gradient, in the place of softmax(scale q kᵀ + mask) v written out
 // in float32: no scores in memory, sums in another order. Transposes of heads around it go away.
 GraphOut fuse_attention(const ir::Graph& g);
+// Kernels that compute in float32 read and write 16-bit floats themselves: casts to float32 before
+// them and back behind them go away, those before several elementwise ops go into each. No number
+// is rounded more often than the program says; a zero that relu makes may change its sign.
+GraphOut absorb_casts(const ir::Graph& g);
 // Elementwise results that are kept over the moment when most memory is taken, and whose operands
 // are kept too, are computed again behind it. Stops where the peak is at most `above` bytes.
 GraphOut recompute(const ir::Graph& g, int64_t above);

@@ -56,6 +56,11 @@ constexpr Step kBorders[] = {
     {"merge_duplicates", merge_duplicates},
     {"eliminate_dead_code", eliminate_dead_code},
 };
+// Nothing after them merges what is alike.
+constexpr Step kCasts[] = {
+    {"absorb_casts", absorb_casts},
+    {"eliminate_dead_code", eliminate_dead_code},
+};
 constexpr Step kLast[] = {
     {"fuse_elementwise", fuse_elementwise},
     {"eliminate_dead_code", eliminate_dead_code},
@@ -116,6 +121,7 @@ GraphOut optimize(const ir::Graph& g, Evaluate evaluate, Accepts accepts) {
     if (evaluate) done("fold_constants", fold_constants(*now, evaluate));
     for (const Step& border : kBorders) done(border.name, border.run(*now));
   }
+  for (const Step& s : kCasts) done(s.name, s.run(*now));
   done("recompute", recompute(*now, kRoomyBytes));
   for (const Step& s : kLast) done(s.name, s.run(*now));
   if (accepts) done("join_epilogues", join_epilogues(*now, accepts));

@@ -36,6 +36,7 @@ constexpr NamedPass kPasses[] = {
     {"eliminate_dead_code", passes::eliminate_dead_code},
     {"channels_last", passes::channels_last},
     {"fuse_attention", passes::fuse_attention},
+    {"absorb_casts", passes::absorb_casts},
     {"recompute", [](const ir::Graph& g) { return passes::recompute(g, 64); }},
     {"fuse_elementwise", passes::fuse_elementwise},
     {"join_epilogues", [](const ir::Graph& g) { return passes::join_epilogues(g, accepts); }},
