@@ -6,7 +6,7 @@ import importlib
 
 from mycel.dataset import config
 from mycel.dataset.cache import DatasetCache
-from mycel.dataset.callback import DSCallback, WaitedDSCallback
+from mycel.dataset.callback import DSCallback
 from mycel.dataset.choices import Shuffle
 from mycel.dataset.datasets import (
     BatchInfo,
@@ -65,6 +65,10 @@ def _source_classes():
 def __getattr__(name):
     if name in _MODULES:
         return importlib.import_module(f"mycel.dataset.{name}")
+    if name == "WaitedDSCallback":  # needs mycel.train, which needs this module
+        from mycel.dataset.waited_callback import WaitedDSCallback
+
+        return WaitedDSCallback
     if name.startswith("_"):
         raise AttributeError(f"module 'mycel.dataset' has no attribute '{name}'")
     classes = _source_classes()

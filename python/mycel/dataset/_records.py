@@ -48,12 +48,10 @@ def _again(cls, given):
 
 
 def _pil(array):
-    """An image of PIL when the array is one; the array otherwise."""
-    from PIL import Image
+    """An image of Pillow when the array is one of pixels; the array otherwise."""
+    from mycel.dataset.vision.pil import image_of
 
-    if array.dtype != "uint8" or array.ndim not in (2, 3):
-        return array
-    return Image.fromarray(array[:, :, 0] if array.ndim == 3 and array.shape[2] == 1 else array)
+    return image_of(array) if array.dtype == "uint8" and array.ndim in (2, 3) else array
 
 
 def _default(value, choice, kind):

@@ -1,7 +1,5 @@
 """Callbacks of a pipeline: called while rows are read."""
 
-import threading
-
 from mycel.dataset import _arguments as arguments
 
 
@@ -53,40 +51,6 @@ class DSCallback:
 
     def _end(self):
         self.ds_epoch_end(self._context)
-
-
-class WaitedDSCallback(DSCallback):
-    """A callback of pipeline and training: sync_epoch_begin and sync_step_begin run in the
-    pipeline once the training has ended the epoch or step before, and get both contexts. Give it
-    to map and to Model.train."""
-
-    def __init__(self, step_size=1):
-        super().__init__(step_size)
-        self._done = threading.Event()
-        self._train = None
-
-    def sync_epoch_begin(self, train_run_context, ds_run_context):
-        """Before an epoch of the pipeline, behind the one before of the training."""
-
-    def sync_step_begin(self, train_run_context, ds_run_context):
-        """Before a step of the pipeline, behind the one before of the training."""
-
-    def epoch_end(self, run_context):
-        """Called by the training."""
-        self._train = run_context
-
-    def step_end(self, run_context):
-        """Called by the training."""
-        self._train = run_context
-
-    # Rows are given on the thread that trains, so what came before is done already.
-    def ds_epoch_begin(self, ds_run_context):
-        if ds_run_context.cur_epoch_num > 1:
-            self.sync_epoch_begin(self._train, ds_run_context)
-
-    def ds_step_begin(self, ds_run_context):
-        if ds_run_context.cur_step_num > self.step_size:
-            self.sync_step_begin(self._train, ds_run_context)
 
 
 def checked(callbacks, owner):

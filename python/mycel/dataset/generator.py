@@ -6,11 +6,13 @@ import numpy as np
 
 from mycel import _mycel
 from mycel._mycel import entry
+from mycel.common.dtype import dtype_to_nptype
 from mycel.dataset import _arguments as arguments
 from mycel.dataset._processes import pooled
 from mycel.dataset.datasets import MappableDataset, finish
 
 _data = _mycel.data
+_DTYPE = type(_mycel.float32)
 
 
 def _as_tuple(values):
@@ -125,10 +127,7 @@ class GeneratorDataset(MappableDataset):
         names = arguments.names(column_names, "GeneratorDataset: 'column_names'")
         types = None
         if column_types is not None:
-            types = [
-                _mycel.dtype_to_nptype(t) if isinstance(t, _mycel.dtype) else t
-                for t in column_types
-            ]
+            types = [dtype_to_nptype(t) if isinstance(t, _DTYPE) else t for t in column_types]
         if schema is not None:
             from mycel.dataset.schema import columns_of
 

@@ -33,6 +33,35 @@ def _callbacks(callbacks):
     return found
 
 
+class _PipelineCallbacks(Callback):
+    """Callbacks of the pipeline, called as its rows reach the training."""
+
+    def __init__(self, callbacks):
+        self._callbacks = callbacks
+
+    def on_train_epoch_begin(self, run_context):
+        for c in self._callbacks:
+            c._begin(run_context.original_args().cur_epoch_num - 1)
+
+    def on_train_step_begin(self, run_context):
+        if not run_context.original_args().dataset_sink_mode:
+            self._steps(1)
+
+    def on_train_step_end(self, run_context):
+        args = run_context.original_args()
+        if args.dataset_sink_mode:  # many steps in one call
+            self._steps(args.steps_in_call)
+
+    def on_train_epoch_end(self, run_context):
+        for c in self._callbacks:
+            c._end()
+
+    def _steps(self, count):
+        for _ in range(count):
+            for c in self._callbacks:
+                c._step()
+
+
 class _Program:
     """What the C++ loop calls: one run of a model."""
 
@@ -334,9 +363,10 @@ class Model:
             raise ValueError(
                 f"Model.{mode}: 'valid_frequency' must be an int of at least 1 or a list"
             )
+        ours = [_PipelineCallbacks(dataset._callbacks)] if dataset._callbacks else []
         program = _Program(
             self,
-            _callbacks(callbacks),
+            ours + _callbacks(callbacks),
             sink=sink != 0,
             state=start[5],
             mode="train",

@@ -4,6 +4,7 @@ transform says otherwise."""
 from mycel.dataset import _records
 from mycel.dataset.choices import ALL as _choices
 from mycel.dataset.transforms import not_random
+from mycel.dataset.vision.pil import with_pil
 
 _enums = {
     name: _choices[name]
@@ -12,7 +13,7 @@ _enums = {
         "SliceMode",
     )
 }  # fmt: skip
-_classes = _records.transforms("vision", __name__)
+_classes = with_pil(_records.transforms("vision", __name__))
 globals().update(_enums)
 globals().update(_classes)
 
