@@ -1,0 +1,15 @@
+// The records of this room, a list a file.
+#pragma once
+
+#include "data/media/rooms.h"
+
+namespace mycel::data {
+
+SourceDefs image_folder_sources();
+SourceDefs mnist_sources();
+SourceDefs cifar_sources();
+SourceDefs tfrecord_sources();
+SourceDefs text_file_sources();
+SourceDefs csv_sources();
+
+}  // namespace mycel::data
