@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "data/mindrecord.h"
 #include "data/source.h"
 #include "data/transform.h"
 
@@ -15,6 +16,7 @@ struct Media {
   std::vector<const TransformDef*> transforms;
   std::vector<const SourceDef*> sources;
   std::vector<TransformPtr> (*fused)(std::vector<TransformPtr>) = nullptr;
+  const RecordFormat* records = nullptr;
 };
 
 // RuntimeError when the library cannot be loaded.

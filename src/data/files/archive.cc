@@ -54,7 +54,9 @@ std::vector<FolderEntry> ArchiveTree::list(const std::string& path) const {
 std::vector<std::string> ArchiveTree::files() const {
   std::vector<const Member*> order;
   order.reserve(members_.size());
-  for (const Member& m : members_) order.push_back(&m);
+  for (const Member& m : members_) {
+    if (!m.path.ends_with('/')) order.push_back(&m);
+  }
   std::stable_sort(order.begin(), order.end(),
                    [](const Member* a, const Member* b) { return a->offset < b->offset; });
   std::vector<std::string> out;
@@ -82,7 +84,7 @@ std::string member_path(std::string path) {
     }
   }
   path.erase(0, from);
-  if (path == "." || path.ends_with('/') || path.find('\0') != path.npos) return "";
+  if (path == "." || path == ".." || path.find('\0') != path.npos) return "";
   return path;
 }
 

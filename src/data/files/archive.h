@@ -12,7 +12,7 @@
 namespace mycel::data {
 
 struct Member {
-  std::string path;
+  std::string path;     // of a folder: with '/' at the end
   uint64_t offset = 0;  // of a tar: where its bytes begin; of a zip: its number
   uint64_t size = 0;
 };
@@ -37,7 +37,7 @@ class ArchiveTree : public Tree {
   std::vector<Member> members_;  // sorted by path
 };
 
-// Without "./" and "/" in front; "" for what is no path ("." or "..", a folder's slash at the end).
+// Without "./" and "/" in front; "" for what is no path (the archive's own folder).
 std::string member_path(std::string path);
 
 }  // namespace mycel::data

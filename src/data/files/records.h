@@ -11,5 +11,6 @@ SourceDefs cifar_sources();
 SourceDefs tfrecord_sources();
 SourceDefs text_file_sources();
 SourceDefs csv_sources();
+SourceDefs mindrecord_sources();
 
 }  // namespace mycel::data

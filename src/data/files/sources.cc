@@ -5,8 +5,9 @@ namespace mycel::data {
 
 SourceDefs file_sources() {
   SourceDefs all;
-  for (const SourceDefs& some : {image_folder_sources(), mnist_sources(), cifar_sources(),
-                                 tfrecord_sources(), text_file_sources(), csv_sources()})
+  for (const SourceDefs& some :
+       {image_folder_sources(), mnist_sources(), cifar_sources(), tfrecord_sources(),
+        text_file_sources(), csv_sources(), mindrecord_sources()})
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }

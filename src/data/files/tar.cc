@@ -151,7 +151,9 @@ class TarTree final : public ArchiveTree {
         std::string path = member_path(long_name.empty() ? h.name() : long_name);
         if (type == 'S' || (regular && sparse))
           broken(*file_, at, fmt::format("'{}' is a sparse file, which is not supported", path));
-        if (regular && !path.empty()) out.push_back({std::move(path), begin, size});
+        if (type == '5' && !path.empty() && !path.ends_with('/')) path += '/';
+        if ((regular || type == '5') && !path.empty())
+          out.push_back({std::move(path), begin, size});
         long_name.clear();
         long_size = kNone;
         sparse = false;

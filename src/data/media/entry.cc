@@ -15,6 +15,7 @@ Media everything() {
   append(&m.transforms, general_transforms());
   append(&m.transforms, vision_transforms());
   append(&m.sources, file_sources());
+  m.records = record_format();
   return m;
 }
 

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "data/mindrecord.h"
 #include "data/source.h"
 #include "data/transform.h"
 
@@ -14,5 +15,6 @@ using SourceDefs = std::vector<const SourceDef*>;
 TransformDefs general_transforms();  // mycel.dataset.transforms
 TransformDefs vision_transforms();   // mycel.dataset.vision
 SourceDefs file_sources();           // mycel.dataset.*Dataset
+const RecordFormat* record_format();
 
 }  // namespace mycel::data

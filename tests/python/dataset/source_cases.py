@@ -1,4 +1,4 @@
-"""Sources with arguments, whose rows tools/make_source_golden.py takes from the published framework.
+"""Sources with arguments; tools/make_source_golden.py takes their rows from the published framework.
 
 A case is (name, class, arguments); "@x" in an argument is the path of x among the tiny files.
 Rows are compared in order (shuffle is off).
