@@ -114,6 +114,12 @@ Option to_option(nb::handle o, const std::string& what) {
     for (nb::handle e : o) list.push_back(to_option(e, what));
     return list;
   }
+  if (PyDict_Check(p)) {  // as its pairs
+    Option::List list;
+    for (auto [key, value] : nb::borrow<nb::dict>(o))
+      list.push_back(Option::List{to_option(key, what), to_option(value, what)});
+    return list;
+  }
   if (PyType_Check(p) || nb::hasattr(o, "newbyteorder")) {  // numpy.float32, numpy.dtype
     if (to_dtype(p, &dtype)) return dtype;
   }

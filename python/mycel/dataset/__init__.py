@@ -35,6 +35,7 @@ from mycel.dataset.samplers import (
     SubsetSampler,
     WeightedRandomSampler,
 )
+from mycel.dataset.schema import Schema
 
 atexit.register(_close_all)
 
@@ -84,7 +85,7 @@ def __dir__():
 __all__ = [
     "BatchInfo", "BuiltinSampler", "DSCallback", "Dataset", "DatasetCache", "DistributedSampler",
     "GeneratorDataset", "IterSampler", "MappableDataset", "NumpySlicesDataset", "PKSampler",
-    "PaddedDataset", "RandomSampler", "Sampler", "SequentialSampler", "Shuffle", "SourceDataset",
-    "SubsetRandomSampler", "SubsetSampler", "WaitedDSCallback", "WeightedRandomSampler", "config",
-    "digits", "zip",
+    "PaddedDataset", "RandomSampler", "Sampler", "Schema", "SequentialSampler", "Shuffle",
+    "SourceDataset", "SubsetRandomSampler", "SubsetSampler", "WaitedDSCallback", "WeightedRandomSampler",
+    "config", "digits", "zip",
 ]  # fmt: skip

@@ -135,6 +135,8 @@ def source_class(name, doc, described, base, finish):
     def __init__(self, *args, **kwargs):
         given = _bound(signature, name, args, kwargs)
         common = {n: given.pop(n) for n in _COMMON if n in given}
+        if "num_samples" in common and "num_samples" in signature.parameters:
+            given["num_samples"] = common["num_samples"]  # goes before numRows of a schema
         arguments.workers(given.pop("num_parallel_workers", None))
         if common.get("shuffle") is None and "shuffle" in signature.parameters:
             default = signature.parameters["shuffle"].default

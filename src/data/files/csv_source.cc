@@ -89,7 +89,7 @@ const SourceDef kCsv{
         "string; without it all are strings []. Empty lines are left out.",
     .args = {"dataset_files: strings", "field_delim: string = ','", "column_defaults: any? = None",
              "column_names: strings? = None", "num_samples: int? = None",
-             "num_parallel_workers: int? = None", "shuffle: any? = 'global'",
+             "num_parallel_workers: int? = None", "shuffle: Shuffle? = GLOBAL",
              "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None"},
     .open = open,
 };

@@ -42,7 +42,9 @@ DatasetPtr open(const Options& o) {
   auto images = std::make_shared<Images>(Images{Folder(o.string("dataset_dir")), {}, {}, {}, {}});
   const std::vector<std::string> extensions = o.strings("extensions");
   IndexBuild progress(images->folder.path());
+  Classes classes;
   for (const auto& [name, label] : classes_of(o, images->folder)) {
+    classes.emplace_back(name, label);
     images->classes.push_back(name);
     images->label_of_class.push_back(label);
     for (FolderEntry& e : images->folder.list(name)) {
@@ -65,7 +67,7 @@ DatasetPtr open(const Options& o) {
         return {read(images->folder, join_path(images->classes[c], images->files[i])),
                 scalar(images->label_of_class[c])};
       },
-      images->folder.path());
+      images->folder.path(), std::move(classes));
 }
 
 const SourceDef kImageFolder{

@@ -52,6 +52,12 @@ std::string LineIndex::line(int64_t i) const {
   return out;
 }
 
+std::string LineIndex::block(int64_t i) const {
+  const size_t f = file_of(i);
+  const uint64_t end = i + 1 < ends_[f] ? begins_[i + 1] : files_[f]->size();
+  return files_[f]->text(begins_[i], end - begins_[i]);
+}
+
 std::vector<BytesPtr> open_files(const std::vector<std::string>& paths) {
   std::vector<BytesPtr> out;
   out.reserve(paths.size());

@@ -23,6 +23,8 @@ class LineIndex {
   int64_t size() const { return static_cast<int64_t>(begins_.size()); }
   // Without "\n"; "\r" stays, as in the published sources.
   std::string line(int64_t i) const;
+  // From line i to the next that counts, or the end of the file.
+  std::string block(int64_t i) const;
   // The name of the file line i is in; its place among `files`.
   const std::string& file(int64_t i) const { return files_[file_of(i)]->name(); }
   size_t file_of(int64_t i) const;

@@ -12,5 +12,8 @@ SourceDefs tfrecord_sources();
 SourceDefs text_file_sources();
 SourceDefs csv_sources();
 SourceDefs mindrecord_sources();
+SourceDefs text_set_sources();
+SourceDefs language_set_sources();
+SourceDefs translation_set_sources();
 
 }  // namespace mycel::data

@@ -16,12 +16,14 @@ namespace {
 class FileRows final : public IndexedDataset {
  public:
   FileRows(std::string owner, std::vector<std::string> columns, int64_t size, MakeRow make,
-           const std::string& where)
+           const std::string& where, Classes classes)
       : owner_(std::move(owner)),
         columns_(std::move(columns)),
         size_(size),
         make_(std::move(make)),
-        where_(where) {}
+        where_(where),
+        classes_(std::move(classes)) {}
+  Classes class_indexing() const override { return classes_; }
   const std::vector<std::string>& columns() const override { return columns_; }
   int64_t size() const override { return size_; }
   Row row(int64_t i) const override {
@@ -40,14 +42,16 @@ class FileRows final : public IndexedDataset {
   int64_t size_;
   MakeRow make_;
   std::string where_;
+  Classes classes_;
 };
 
 }  // namespace
 
 DatasetPtr file_rows(const std::string& owner, std::vector<std::string> columns, int64_t size,
-                     MakeRow make, const std::string& where) {
+                     MakeRow make, const std::string& where, Classes classes) {
   if (size <= 0) value_error("{}: there are no samples in '{}'", owner, where);
-  return std::make_shared<FileRows>(owner, std::move(columns), size, std::move(make), where);
+  return std::make_shared<FileRows>(owner, std::move(columns), size, std::move(make), where,
+                                    std::move(classes));
 }
 
 ImageReader::ImageReader(bool decode) {

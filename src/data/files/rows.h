@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/dataset.h"
@@ -15,10 +16,13 @@ namespace mycel::data {
 
 using MakeRow = std::function<Row(int64_t i)>;
 
+// Names of classes and their labels.
+using Classes = std::vector<std::pair<std::string, int64_t>>;
+
 // Rows 0 to size - 1; what `make` throws is given the source and the number of the sample.
 // ValueError when there are none: `where` is what was looked at.
 DatasetPtr file_rows(const std::string& owner, std::vector<std::string> columns, int64_t size,
-                     MakeRow make, const std::string& where);
+                     MakeRow make, const std::string& where, Classes classes = {});
 
 template <typename T>
 Value scalar(T v) {

@@ -58,7 +58,7 @@ const SourceDef kTextFile{
         "Lines of text files, UTF-8; empty lines are left out. Files are read in order of their "
         "names. Column: text, string [].",
     .args = {"dataset_files: strings", "num_samples: int? = None",
-             "num_parallel_workers: int? = None", "shuffle: any? = 'global'",
+             "num_parallel_workers: int? = None", "shuffle: Shuffle? = GLOBAL",
              "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None"},
     .open = open_text,
 };
@@ -71,7 +71,7 @@ const SourceDef kJsonLines{
         "int64, other numbers as float64, texts as string, lists of these as arrays; an object "
         "or null as its JSON text.",
     .args = {"dataset_files: strings", "columns_list: strings? = None", "num_samples: int? = None",
-             "num_parallel_workers: int? = None", "shuffle: any? = 'global'",
+             "num_parallel_workers: int? = None", "shuffle: Shuffle? = GLOBAL",
              "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None"},
     .open = open_json_lines,
 };

@@ -411,7 +411,7 @@ const SourceDef kTFRecord{
         "checked.",
     .args = {"dataset_files: strings", "schema: any? = None", "columns_list: strings? = None",
              "num_samples: int? = None", "num_parallel_workers: int? = None",
-             "shuffle: any? = 'global'", "num_shards: int? = None", "shard_id: int? = None",
+             "shuffle: Shuffle? = GLOBAL", "num_shards: int? = None", "shard_id: int? = None",
              "shard_equal_rows: bool = False", "cache: any? = None",
              "compression_type: string? = None"},
     .open = open,

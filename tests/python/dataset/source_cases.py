@@ -1,4 +1,4 @@
-"""Sources with arguments; tools/make_source_golden.py takes their rows from the published framework.
+"""Sources with arguments, whose rows tools/make_source_golden.py takes from the oracle.
 
 A case is (name, class, arguments); "@x" in an argument is the path of x among the tiny files.
 Rows are compared in order (shuffle is off).
@@ -94,6 +94,66 @@ CASES: list[tuple[str, str, dict]] = [
         {"dataset_dir": "@folder", "class_indexing": {"zeta": 7, "beta": 2}},
     ),
 ]
+
+for _cls, _folder, _usages in [
+    ("AGNewsDataset", "news", ["train", "test", "all"]),
+    ("AmazonReviewDataset", "news", ["test", "all"]),
+    ("DBpediaDataset", "news", ["train", "all"]),
+    ("SogouNewsDataset", "news", ["train", "all"]),
+    ("YahooAnswersDataset", "answers", ["train", "all"]),
+    ("YelpReviewDataset", "yelp", ["train", "all"]),
+    ("IMDBDataset", "imdb", ["train", "test", "all"]),
+    ("PennTreebankDataset", "ptb", ["train", "valid", "all"]),
+    ("WikiTextDataset", "wikitext", ["test", "valid", "all"]),
+    ("CoNLL2000Dataset", "conll", ["train", "all"]),
+    ("UDPOSDataset", "udpos", ["train", "valid", "all"]),
+    ("SST2Dataset", "sst2", ["train", "dev", "test"]),
+    ("SQuADDataset", "squad1", ["train", "dev", "all"]),
+    ("SQuADDataset", "squad2", ["train", "all"]),
+    ("Multi30kDataset", "multi30k", ["train", "valid", "all"]),
+    ("IWSLT2016Dataset", "iwslt2016", ["train", "valid", "test", "all"]),
+    ("IWSLT2017Dataset", "iwslt2017", ["train", "valid", "test", "all"]),
+]:
+    for _usage in _usages:
+        CASES.append(
+            (
+                f"{_folder}_{_cls[:3]}_{_usage}",
+                _cls,
+                {"dataset_dir": f"@{_folder}", "usage": _usage},
+            )
+        )
+CASES += [
+    ("enwik9", "EnWik9Dataset", {"dataset_dir": "@enwik9"}),
+    (
+        "multi30k_pair",
+        "Multi30kDataset",
+        {"dataset_dir": "@multi30k", "usage": "test", "language_pair": ["de", "en"]},
+    ),
+    (
+        "iwslt2016_sets",
+        "IWSLT2016Dataset",
+        {
+            "dataset_dir": "@iwslt2016",
+            "usage": "all",
+            "language_pair": ["de", "en"],
+            "valid_set": "dev2010",
+            "test_set": "tst2010",
+        },
+    ),
+]
+for _task in ["AFQMC", "TNEWS", "IFLYTEK", "CMNLI", "WSC", "CSL"]:
+    for _usage, _file in [("train", "train"), ("eval", "dev"), ("test", "test")]:
+        CASES.append(
+            (
+                f"clue_{_task.lower()}_{_usage}",
+                "CLUEDataset",
+                {
+                    "dataset_files": f"@clue/{_task.lower()}/{_file}.json",
+                    "task": _task,
+                    "usage": _usage,
+                },
+            )
+        )
 
 
 def placed(value, root):

@@ -169,6 +169,125 @@ def make_text(root: Path) -> None:
     write(root / "csv" / "c.csv", "8;x\n9; y \n")
 
 
+# --- Data sets of text
+
+
+def make_text_sets(root: Path) -> None:
+    for k, usage in enumerate(["train", "test"]):
+        two = f'"{k + 1}","A ""q"" {usage}","line one, {usage}"\n"2","B\\nb","last"\n'
+        write(root / "news" / f"{usage}.csv", two)
+        four = f'"{k + 1}","title {usage}","content",""\n"9","t","c, c","best answer"\n'
+        write(root / "answers" / f"{usage}.csv", four)
+        write(root / "yelp" / f"{usage}.csv", f'"{k + 1}","review {usage}"\n"2","x, y"\n')
+        for sentiment in ["pos", "neg"]:
+            for file in ["10_7.txt", "2_9.txt"]:
+                text = f"{usage} {sentiment} <br /> text of {file}"
+                write(root / "imdb" / usage / sentiment / file, text)
+        lines = f"In IN B-PP\n{usage} NN B-NP\n. . O\n\nOne CD B-NP\n\n"
+        write(root / "conll" / f"{usage}.txt", lines)
+    for usage in ["train", "test", "valid"]:
+        text = f" \n = Title {usage} = \n\n no it was  {usage} <unk> \nlast"
+        write(root / "wikitext" / f"wiki.{usage}.tokens", text)
+        write(root / "ptb" / f"ptb.{usage}.txt", text)
+    write(root / "enwik9" / "enwik9", "<mediawiki>\n\n  <page>\n text \n")
+    for usage in ["train", "test", "dev"]:
+        lines = f"From\tADP\tIN\n{usage}\tPROPN\tNNP\n\nThe\tDET\tDT\n\n"
+        write(root / "udpos" / f"en-ud-tag.v2.{usage}.txt", lines)
+    write(root / "sst2" / "train.tsv", "sentence\tlabel\nhide new  \t0\ncontains, wit\t1\n")
+    write(root / "sst2" / "dev.tsv", "sentence\tlabel\nit 's a charming\t1\n")
+    write(root / "sst2" / "test.tsv", "index\tsentence\n0\tuneasy mishmash\n1\tlast \n")
+    for part, file in {
+        "training": "train",
+        "validation": "val",
+        "mmt16_task1_test": "test",
+    }.items():
+        for language in ["en", "de"]:
+            text = f"{file} one {language}\n\n{file} two {language}\n"
+            write(root / "multi30k" / part / f"{file}.{language}", text)
+    make_squad(root)
+    make_clue(root)
+    make_iwslt(root)
+
+
+def make_squad(root: Path) -> None:
+    for version in ["1.1", "2.0"]:
+        for usage in ["train", "dev"]:
+            questions = [
+                {
+                    "question": f"Who {usage}?",
+                    "id": "1",
+                    "answers": [
+                        {"text": "me", "answer_start": 3},
+                        {"text": "us", "answer_start": 7},
+                    ],
+                },
+                {"question": "Why?", "id": "2", "answers": []},
+            ]
+            if version == "1.1":
+                questions.pop()
+            data = {
+                "data": [
+                    {"title": "t", "paragraphs": [{"context": f"ctx {usage}", "qas": questions}]}
+                ],
+                "version": version,
+            }
+            folder = root / ("squad1" if version == "1.1" else "squad2")
+            write(folder / f"{usage}-v{version}.json", json.dumps(data))
+
+
+def make_clue(root: Path) -> None:
+    rows = {
+        "afqmc": {"sentence1": "s1", "sentence2": "s2", "label": "1"},
+        "tnews": {"label": "102", "label_desc": "news", "sentence": "s", "keywords": "k,l"},
+        "iflytek": {"label": "11", "label_des": "d", "sentence": "s"},
+        "cmnli": {"sentence1": "s1", "sentence2": "s2", "label": "neutral"},
+        "wsc": {
+            "target": {"span2_index": 4, "span1_index": 0, "span1_text": "a", "span2_text": "b"},
+            "idx": 7,
+            "label": "false",
+            "text": "t",
+        },
+        "csl": {"id": 3, "abst": "ab", "keyword": ["x", "y", "zz"], "label": "1"},
+    }
+    for task, row in rows.items():
+        folder = root / "clue" / task
+        write(folder / "train.json", (json.dumps(row) + "\n") * 2)
+        write(folder / "dev.json", json.dumps(row) + "\n")
+        test = {k: v for k, v in row.items() if not k.startswith("label")}
+        if task != "wsc":
+            test["id"] = 5
+        write(folder / "test.json", json.dumps(test) + "\n")
+
+
+def make_iwslt(root: Path) -> None:
+    def tags(text: str) -> str:
+        return (
+            "<url>http://x</url>\n<keywords>k</keywords>\n<title>T</title>\n"
+            f"<translator></translator>\n {text} one.\n{text} two & three \n"
+        )
+
+    def xml(text: str) -> str:
+        return (
+            '<?xml version="1.0" encoding="UTF-8"?>\n<mteval>\n<srcset setid="x" srclang="e">\n'
+            '<doc docid="1" genre="lectures">\n<url>u</url>\n<title>T</title>\n'
+            f'<seg id="1"> {text} one. </seg>\n<seg id="2">{text} &amp; two</seg>\n</doc>\n'
+            '<doc docid="2">\n<seg id="1"> third </seg>\n</doc>\n</srcset>\n</mteval>\n'
+        )
+
+    for year, folder in {
+        16: root / "iwslt2016" / "texts" / "de" / "en" / "de-en",
+        17: root / "iwslt2017" / "texts" / "DeEnItNlRo" / "DeEnItNlRo" / "DeEnItNlRo-DeEnItNlRo",
+    }.items():
+        for language in ["de", "en"]:
+            write(folder / f"train.tags.de-en.{language}", tags(language))
+            sets = ["dev2010", "tst2010"]
+            if year == 16:
+                sets += ["tst2013", "tst2014"]
+            for name in sets:
+                file = f"IWSLT{year}.TED.{name}.de-en.{language}.xml"
+                write(folder / file, xml(f"{name} {language}"))
+
+
 # --- Folders of images
 
 
@@ -203,7 +322,10 @@ def wav(samples: np.ndarray, rate: int) -> bytes:
     return out.getvalue()
 
 
+INNER = ("make_squad", "make_clue", "make_iwslt")
+
+
 def make_all(root: Path) -> None:
     for name, make in globals().items():
-        if name.startswith("make_") and name != "make_all":
+        if name.startswith("make_") and name not in ("make_all", *INNER):
             make(root)

@@ -1,0 +1,106 @@
+"""Sources of files against what the published framework reads from the same files."""
+
+import json
+from pathlib import Path
+
+import mycel.dataset as ds
+import numpy as np
+import pytest
+from source_cases import CASES, digest, placed
+from tiny_files import make_all
+
+GOLDEN = json.loads((Path(__file__).parent / "golden_sources.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sources")
+    make_all(folder)
+    return folder
+
+
+def rows_of(dataset):
+    columns = dataset.get_col_names()
+    rows = dataset.create_dict_iterator(num_epochs=1, output_numpy=True)
+    return [[digest(row[c]) for c in columns] for row in rows]
+
+
+@pytest.mark.parametrize(("name", "cls", "args"), CASES, ids=[c[0] for c in CASES])
+def test_rows_are_those_of_the_published_framework(root, name, cls, args):
+    dataset = getattr(ds, cls)(**placed(args, root), shuffle=False)
+    assert dataset.get_col_names() == GOLDEN[name]["columns"]
+    assert rows_of(dataset) == GOLDEN[name]["rows"]
+
+
+@pytest.mark.parametrize("place", ["folder.tar", "folder.zip"])
+def test_an_archive_is_read_where_it_lies(root, place):
+    want = ds.ImageFolderDataset(str(root / "folder"), shuffle=False)
+    got = ds.ImageFolderDataset(str(root / place), shuffle=False)
+    assert rows_of(got) == rows_of(want)
+    assert got.get_class_indexing() == {"Alpha": 0, "beta": 1, "empty": 2, "zeta": 3}
+
+
+def test_a_member_of_an_archive_is_a_file(root, tmp_path):
+    import tarfile
+
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        tar.add(root / "text", "inside/text")
+    got = ds.TextFileDataset(f"{tmp_path}/a.tar/inside/text/b.txt", shuffle=False)
+    want = ds.TextFileDataset(f"{root}/text/b.txt", shuffle=False)
+    assert rows_of(got) == rows_of(want)
+
+
+def test_every_row_comes_once_in_a_shuffle(root):
+    rows = [
+        str(r["text"])
+        for r in ds.TextFileDataset(f"{root}/text/*.txt").create_dict_iterator(
+            num_epochs=1, output_numpy=True
+        )
+    ]
+    plain = ds.TextFileDataset(f"{root}/text/*.txt", shuffle=False)
+    assert sorted(rows) == sorted(
+        str(r["text"]) for r in plain.create_dict_iterator(num_epochs=1, output_numpy=True)
+    )
+
+
+def test_json_lines(tmp_path):
+    file = tmp_path / "a.jsonl"
+    file.write_text(
+        '{"b": true, "i": 3, "x": 1.5, "s": "text", "l": [[1, 2], [3, 4]], "o": {"k": null}}\n\n'
+        '{"b": false, "i": -1, "x": 2, "s": "", "l": [[5, 6.5]], "o": null, "more": 1}\n'
+    )
+    first, second = ds.JsonLinesDataset(str(file), shuffle=False).create_tuple_iterator(
+        num_epochs=1, output_numpy=True
+    )
+    b, i, lists, o, s, x = first
+    assert b.dtype == bool and bool(b) and i.dtype == np.int64 and i == 3
+    assert lists.tolist() == [[1, 2], [3, 4]] and json.loads(str(o)) == {"k": None}
+    assert str(s) == "text" and x.dtype == np.float64 and x == 1.5
+    assert second[2].dtype == np.float64 and second[2].tolist() == [[5.0, 6.5]]
+    chosen = ds.JsonLinesDataset(str(file), columns_list=["x", "i"], shuffle=False)
+    assert chosen.get_col_names() == ["x", "i"]
+
+
+def test_cifar_in_binary_files(tmp_path):
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 256, (3, 3, 32, 32), dtype=np.uint8)
+    record = b"".join(bytes([k + 4]) + images[k].tobytes() for k in range(3))
+    (tmp_path / "test_batch.bin").write_bytes(record)
+    rows = list(
+        ds.Cifar10Dataset(str(tmp_path), "test", shuffle=False).create_dict_iterator(
+            num_epochs=1, output_numpy=True
+        )
+    )
+    for k, row in enumerate(rows):
+        assert np.array_equal(row["image"], images[k].transpose(1, 2, 0))
+        assert row["label"].dtype == np.uint32 and row["label"] == k + 4
+    hundred = b"".join(bytes([k, 50 + k]) + images[k].tobytes() for k in range(3))
+    (tmp_path / "train.bin").write_bytes(hundred)
+    rows = list(
+        ds.Cifar100Dataset(str(tmp_path), "train", shuffle=False).create_dict_iterator(
+            num_epochs=1, output_numpy=True
+        )
+    )
+    assert [int(r["coarse_label"]) for r in rows] == [0, 1, 2]
+    assert [int(r["fine_label"]) for r in rows] == [50, 51, 52]
+    assert np.array_equal(rows[2]["image"], images[2].transpose(1, 2, 0))
