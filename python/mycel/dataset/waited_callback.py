@@ -6,8 +6,8 @@ from mycel.train.callback import Callback
 
 class WaitedDSCallback(Callback, DSCallback):
     """A callback of pipeline and training: sync_epoch_begin and sync_step_begin are called before
-    an epoch or step of the pipeline, behind the one before of the training, with both contexts. Give
-    it to map and to Model.train. step_size: steps between two calls of sync_step_begin."""
+    an epoch or step of the pipeline, behind the one before of the training, with both contexts.
+    Give it to map and to Model.train. step_size: steps between two calls of sync_step_begin."""
 
     def __init__(self, step_size=1):
         DSCallback.__init__(self, step_size)

@@ -22,7 +22,7 @@ class Cutout(_vision.CutOut):
 
 
 class Normalize(_vision.Normalize):
-    """Channels less `mean`, divided by `std`, in an image [channels, h, w] of values from 0 to 1."""
+    """Channels less `mean`, divided by `std`: an image [channels, h, w] of values from 0 to 1."""
 
     def __init__(self, mean, std):
         super().__init__(mean, std, is_hwc=False)
