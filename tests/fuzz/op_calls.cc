@@ -2,6 +2,8 @@
 // from the cases of the records, as they are, in other dtypes, with extreme values, with other
 // shapes, or with attributes out of range.
 //   mycel_op_calls COUNT SEED [OP...]
+// With --run before COUNT it makes the calls instead, and counts what was computed and refused: for
+// builds with sanitizers.
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -12,6 +14,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "op_cases.h"
+#include "runtime/dispatch.h"
 
 namespace mycel {
 namespace {
@@ -32,7 +35,14 @@ class Calls {
   }
   bool any() const { return !ops_.empty(); }
 
-  Json next() {
+  struct Call {
+    const ir::Op* op;
+    const char* kind;
+    Tensors in;
+    ir::Attrs attrs;
+    std::vector<std::string> names;  // of the operands
+  };
+  Call next() {
     const auto& cases = ops_[draw_.below(ops_.size())].cases;
     Case c = cases[draw_.below(cases.size())];
     c.seed = draw_.below(1u << 30);
@@ -55,14 +65,18 @@ class Calls {
       default:
         break;
     }
-    Json line = {
-        {"op", c.op->name}, {"kind", kind}, {"operands", Json::array()}, {"names", Json::array()}};
-    for (size_t i = 0; i < in.size(); ++i) {
-      line["operands"].push_back(json(in[i]));
-      line["names"].push_back(c.spec(i).name);
-    }
+    Call call{c.op, kind, std::move(in), std::move(attrs), {}};
+    for (size_t i = 0; i < call.in.size(); ++i) call.names.emplace_back(c.spec(i).name);
+    return call;
+  }
+
+  static Json json(const Call& c) {
+    Json line = {{"op", c.op->name}, {"kind", c.kind}, {"operands", Json::array()}};
+    for (const Tensor& t : c.in) line["operands"].push_back(json(t));
+    line["names"] = c.names;
     line["attrs"] = Json::object();
-    for (size_t i = 0; i < attrs.size(); ++i) line["attrs"][c.op->attrs[i].name] = json(attrs[i]);
+    for (size_t i = 0; i < c.attrs.size(); ++i)
+      line["attrs"][c.op->attrs[i].name] = json(c.attrs[i]);
     return line;
   }
 
@@ -205,9 +219,34 @@ class Calls {
 }  // namespace
 }  // namespace mycel
 
+namespace {
+
+// Makes calls; gives 0 unless one ended in an error that is not the caller's.
+int run(mycel::Calls& calls, unsigned long count) {
+  unsigned long computed = 0, refused = 0, broken = 0;
+  for (unsigned long n = 0; n < count; ++n) {
+    const mycel::Calls::Call c = calls.next();
+    try {
+      mycel::runtime::call(*c.op, c.in, c.attrs);
+      ++computed;
+    } catch (const mycel::UserError&) {
+      ++refused;
+    } catch (const std::exception& e) {
+      ++broken;
+      std::printf("%s\n  %s\n", mycel::Calls::json(c).dump().c_str(), e.what());
+    }
+  }
+  std::printf("%lu computed, %lu refused, %lu broken\n", computed, refused, broken);
+  return broken > 0;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  const bool runs = argc > 1 && std::string_view(argv[1]) == "--run";
+  if (runs) --argc, ++argv;
   if (argc < 3) {
-    std::fprintf(stderr, "usage: mycel_op_calls COUNT SEED [OP...]\n");
+    std::fprintf(stderr, "usage: mycel_op_calls [--run] COUNT SEED [OP...]\n");
     return 2;
   }
   mycel::Calls calls(std::strtoull(argv[2], nullptr, 10), {argv + 3, argv + argc});
@@ -215,7 +254,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "mycel_op_calls: none of these ops has cases\n");
     return 1;
   }
-  for (unsigned long n = std::strtoul(argv[1], nullptr, 10); n > 0; --n)
-    std::printf("%s\n", calls.next().dump().c_str());
+  const unsigned long count = std::strtoul(argv[1], nullptr, 10);
+  if (runs) return run(calls, count);
+  for (unsigned long n = count; n > 0; --n)
+    std::printf("%s\n", mycel::Calls::json(calls.next()).dump().c_str());
   return 0;
 }
