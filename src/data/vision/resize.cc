@@ -367,6 +367,11 @@ Tensor resize(const Tensor& image, Size to, Filter filter) {
   return resize(image, {0, 0, e.h, e.w}, to, filter);
 }
 
+Filter any_filter(Philox& draw) {
+  constexpr Filter kFilters[] = {Filter::kLinear, Filter::kNearest, Filter::kCubic, Filter::kArea};
+  return kFilters[draw.below(4)];
+}
+
 Size keep_ratio(int64_t h, int64_t w, int64_t side) {
   const auto longer = static_cast<float>(std::max(h, w)),
              shorter = static_cast<float>(std::min(h, w));

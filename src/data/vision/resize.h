@@ -22,6 +22,9 @@ Filter filter_of(const std::string& member);
 Tensor resize(const Tensor& image, const Crop& crop, Size to, Filter filter);
 Tensor resize(const Tensor& image, Size to, Filter filter);
 
+// One of linear, nearest, cubic and area, each equally likely.
+Filter any_filter(Philox& draw);
+
 // The size of which the shorter side is `side`, of the same proportions: the longer side is cut to
 // a whole number.
 Size keep_ratio(int64_t h, int64_t w, int64_t side);

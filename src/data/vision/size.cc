@@ -20,12 +20,6 @@ Tensor resized(const Tensor& t, const std::function<Size(int64_t, int64_t)>& tar
   return to.h == e.h && to.w == e.w ? t : resize(t, to, filter);
 }
 
-// All but the one that is slow everywhere.
-Filter any_filter(Philox& draw) {
-  constexpr Filter kFilters[] = {Filter::kLinear, Filter::kNearest, Filter::kCubic, Filter::kArea};
-  return kFilters[draw.below(4)];
-}
-
 const TransformDef kResize{
     .name = "vision.Resize",
     .doc =

@@ -12,6 +12,7 @@ TransformDefs flip_transforms();
 TransformDefs number_transforms();
 TransformDefs colour_transforms();
 TransformDefs histogram_transforms();
+TransformDefs random_colour_transforms();
 TransformDefs hsv_transforms();
 TransformDefs blur_transforms();
 TransformDefs warp_transforms();

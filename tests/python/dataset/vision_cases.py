@@ -104,3 +104,56 @@ case("HWC2CHW", "grey")
 for given in ("rgb", "grey", "float"):
     case("ToTensor", given, 1e-6)
 case("ToTensor", "rgb", 1e-3, output_type="float16")
+for factor in (0.0, 0.3, 1.0, 1.7):
+    case("AdjustBrightness", "rgb", brightness_factor=factor)
+    case("AdjustContrast", "rgb", 1, contrast_factor=factor)
+    case("AdjustSaturation", "rgb", 1, saturation_factor=factor)
+    case("AdjustSharpness", "rgb", 1, 0.001, sharpness_factor=factor)
+case("AdjustSharpness", "grey", 1, sharpness_factor=1.6)
+case("AdjustSharpness", "float", 1e-5, sharpness_factor=1.6)
+case("AdjustBrightness", "float", 1e-6, brightness_factor=1.3)
+case("AdjustContrast", "float", 1e-5, contrast_factor=1.3)
+case("AdjustSaturation", "float", 1e-6, saturation_factor=1.3)
+for turn in (-0.5, -0.2, 0.0, 0.1, 0.4, 0.5):
+    case("AdjustHue", "rgb", 1, hue_factor=turn)
+for given in ("rgb", "grey", "one"):
+    case("AdjustGamma", given, gamma=1.7, gain=1.1)
+case("AdjustGamma", "float", 1e-6, gamma=0.7, gain=1.1)
+case("Invert", "rgb")
+case("Invert", "float", 1e-5)
+for bits in (0, 1, 3, 8):
+    case("Posterize", "rgb", bits=bits)
+for threshold in (0, 100, (60, 140), (10, 10)):
+    case("Solarize", "rgb", threshold=threshold)
+    case("Solarize", "grey", threshold=threshold)
+for given in ("rgb", "dark", "one"):
+    case("Equalize", given)
+    case("AutoContrast", given)
+    case("AutoContrast", given, cutoff=10.0, ignore=[30, 40])
+for mode in (
+    "RGB2BGR", "RGB2RGBA", "RGB2BGRA", "RGB2GRAY", "BGR2GRAY", "GRAY2RGB", "GRAY2RGBA",
+    "RGBA2RGB", "RGBA2BGR", "RGBA2BGRA", "RGBA2GRAY", "BGRA2GRAY",
+):
+    given = "grey" if mode[0:4] == "GRAY" else "rgba" if mode.split("2")[0][-1] == "A" else "rgb"
+    case("ConvertColor", given, convert_mode="COLOR_" + mode)
+case("RgbToHsv", "unit", 1e-12, is_hwc=True)
+case("HsvToRgb", "unit", 1e-12, is_hwc=True)
+for inter in ("NEAREST", "BILINEAR", "BICUBIC", "AREA"):
+    slack = 1 if inter == "BICUBIC" else 0
+    for degrees in (0, 30, 90, 180, 200.5, 270, -17):
+        case("Rotate", "rgb", slack, degrees=degrees, resample=inter, fill_value=100)
+        case("Rotate", "rgb", slack, degrees=degrees, resample=inter, expand=True)
+    case("Rotate", "grey", slack, degrees=45, resample=inter, center=(5, 9), fill_value=9)
+    case("Rotate", "float", 1e-5, degrees=45, resample=inter)
+    case("Affine", "rgb", slack, 0.001, degrees=20, translate=(0.1, -0.2), scale=1.2, shear=10, resample=inter)
+    case("Affine", "rgb", slack, 0.001, degrees=200, translate=(0, 0), scale=0.5, shear=(5, -8), resample=inter,
+         fill_value=(7, 50, 200))
+    ends = [[4, 2], [45, 6], [50, 30], [1, 36]]
+    start = [[0, 0], [50, 0], [50, 36], [0, 36]]
+    case("Perspective", "rgb", slack, start_points=start, end_points=ends, interpolation=inter)
+    case("Perspective", "float", 1e-4, start_points=start, end_points=ends, interpolation=inter)
+for size, sigma in ((3, None), (5, None), (7, None), (9, None), ((3, 11), (1.5, 2.5)), (5, 3.0)):
+    case("GaussianBlur", "rgb", 1, kernel_size=size, sigma=sigma)
+    case("GaussianBlur", "float", 1e-5, kernel_size=size, sigma=sigma)
+case("Erase", "rgb", top=3, left=40, height=10, width=20, value=(7, 50, 200))
+case("Erase", "float", top=3, left=4, height=10, width=20, value=3)

@@ -1,0 +1,276 @@
+#include "data/vision/warp.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <type_traits>
+
+#include "base/error.h"
+
+namespace mycel::data::vision {
+namespace {
+
+constexpr int kSteps = 32;  // parts of a pixel
+
+// Rounded to the nearest even int, clipped.
+int whole(double v) {
+  constexpr double kMost = std::numeric_limits<int>::max();
+  return static_cast<int>(std::nearbyint(std::clamp(v, -kMost, kMost)));
+}
+
+// The weights of 1/32 steps: four of the cubic, or two of the linear filter.
+struct Weights {
+  float cubic[kSteps][4];
+  Weights() {
+    constexpr float kA = -0.75F;
+    for (int i = 0; i < kSteps; ++i) {
+      const float x = static_cast<float>(i) / kSteps;
+      float* w = cubic[i];
+      w[0] = ((kA * (x + 1) - 5 * kA) * (x + 1) + 8 * kA) * (x + 1) - 4 * kA;
+      w[1] = ((kA + 2) * x - (kA + 3)) * x * x + 1;
+      w[2] = ((kA + 2) * (1 - x) - (kA + 3)) * (1 - x) * (1 - x) + 1;
+      w[3] = 1.F - w[0] - w[1] - w[2];
+    }
+  }
+};
+const Weights& weights() {
+  static const Weights w;
+  return w;
+}
+
+template <typename T>
+T stored(float v) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(std::clamp(std::nearbyint(v),
+                                     static_cast<float>(std::numeric_limits<T>::lowest()),
+                                     static_cast<float>(std::numeric_limits<T>::max())));
+  } else {
+    return static_cast<T>(v);
+  }
+}
+
+template <typename T>
+struct Sampler {
+  const T* data;
+  int64_t h, w, c;
+  const uint8_t* fill;
+
+  bool inside(int64_t x, int64_t y) const { return x >= 0 && y >= 0 && x < w && y < h; }
+  T at(int64_t x, int64_t y, int64_t k) const {
+    return inside(x, y) ? data[(y * w + x) * c + k] : static_cast<T>(fill[k]);
+  }
+  void nearest(int64_t x, int64_t y, T* out) const {
+    for (int64_t k = 0; k < c; ++k) out[k] = at(x, y, k);
+  }
+  // x, y in 1/32 of a pixel.
+  void linear(int64_t x, int64_t y, T* out) const {
+    const int64_t ix = x >> 5, iy = y >> 5;
+    const auto fx = static_cast<int>(x & 31), fy = static_cast<int>(y & 31);
+    const bool within = ix >= 0 && iy >= 0 && ix + 1 < w && iy + 1 < h;
+    const T* p = data + (iy * w + ix) * c;
+    for (int64_t k = 0; k < c; ++k) {
+      const T v[4] = {within ? p[k] : at(ix, iy, k), within ? p[c + k] : at(ix + 1, iy, k),
+                      within ? p[w * c + k] : at(ix, iy + 1, k),
+                      within ? p[(w + 1) * c + k] : at(ix + 1, iy + 1, k)};
+      if constexpr (std::is_same_v<T, uint8_t>) {
+        const int upper = v[0] * (kSteps - fx) + v[1] * fx;
+        const int lower = v[2] * (kSteps - fx) + v[3] * fx;
+        out[k] = static_cast<uint8_t>((upper * (kSteps - fy) + lower * fy + 512) >> 10);
+      } else {
+        const float ax = static_cast<float>(fx) / kSteps, ay = static_cast<float>(fy) / kSteps;
+        out[k] = stored<T>(static_cast<float>(v[0]) * ((1 - ay) * (1 - ax)) +
+                           static_cast<float>(v[1]) * ((1 - ay) * ax) +
+                           static_cast<float>(v[2]) * (ay * (1 - ax)) +
+                           static_cast<float>(v[3]) * (ay * ax));
+      }
+    }
+  }
+  void cubic(int64_t x, int64_t y, T* out) const {
+    const int64_t ix = (x >> 5) - 1, iy = (y >> 5) - 1;
+    const float *wx = weights().cubic[x & 31], *wy = weights().cubic[y & 31];
+    for (int64_t k = 0; k < c; ++k) {
+      float sum = 0;
+      for (int j = 0; j < 4; ++j)
+        for (int i = 0; i < 4; ++i)
+          sum += static_cast<float>(at(ix + i, iy + j, k)) * (wy[j] * wx[i]);
+      out[k] = stored<T>(sum);
+    }
+  }
+};
+
+enum class Kind : uint8_t { kNearest, kLinear, kCubic };
+Kind kind_of(Filter f) {
+  if (f == Filter::kNearest) return Kind::kNearest;
+  return f == Filter::kLinear || f == Filter::kArea ? Kind::kLinear : Kind::kCubic;
+}
+
+// `place(x, y)`: where output (x, y) is read, in pixels for nearest, in 1/32 for the others.
+template <typename T, typename Place>
+void sample(const Sampler<T>& s, Size to, Kind kind, Place&& place, T* out) {
+  for (int64_t y = 0; y < to.h; ++y) {
+    for (int64_t x = 0; x < to.w; ++x, out += s.c) {
+      const auto [px, py] = place(x, y);
+      if (kind == Kind::kNearest) {
+        s.nearest(px, py, out);
+      } else if (kind == Kind::kLinear) {
+        s.linear(px, py, out);
+      } else {
+        s.cubic(px, py, out);
+      }
+    }
+  }
+}
+
+template <typename Place>
+Tensor moved(const Tensor& image, Size to, Kind kind, const Fill& fill, Place&& place) {
+  const Extent e = extent_of(image);
+  if (e.c > 4) value_error("expected an image with at most 4 channels, got {}", image.describe());
+  Tensor out = image_like(e, image.dtype(), to.h, to.w);
+  const auto run = [&](auto number) {
+    using T = decltype(number);
+    const Sampler<T> s{static_cast<const T*>(image.raw()), e.h, e.w, e.c, fill.value};
+    sample(s, to, kind, place, static_cast<T*>(out.mutable_raw()));
+  };
+  switch (image.dtype()) {
+    case DType::kUInt8:
+      run(uint8_t{});
+      break;
+    case DType::kInt16:
+      run(int16_t{});
+      break;
+    case DType::kUInt16:
+      run(uint16_t{});
+      break;
+    case DType::kFloat32:
+      run(float{});
+      break;
+    case DType::kFloat64:
+      run(double{});
+      break;
+    default:
+      type_error("expected an image of uint8, int16, uint16, float32 or float64, got {}",
+                 image.describe());
+  }
+  return out;
+}
+
+struct Place {
+  int64_t x, y;
+};
+
+LinearMap inverse(const LinearMap& m) {
+  double d = m[0] * m[4] - m[1] * m[3];
+  d = d != 0 ? 1 / d : 0;
+  LinearMap i{m[4] * d, -m[1] * d, 0, -m[3] * d, m[0] * d, 0};
+  i[2] = -i[0] * m[2] - i[1] * m[5];
+  i[5] = -i[3] * m[2] - i[4] * m[5];
+  return i;
+}
+
+Projection inverse(const Projection& m) {
+  Projection i{m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
+               m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
+               m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3]};
+  const double d = m[0] * i[0] + m[1] * i[3] + m[2] * i[6];
+  for (double& v : i) v /= d;
+  return i;
+}
+
+}  // namespace
+
+Tensor warp(const Tensor& image, const LinearMap& map, Size to, Filter filter, const Fill& fill) {
+  // Places along a row and down the columns are rounded to 1/1024 each, then added.
+  const LinearMap m = inverse(map);
+  const Kind kind = kind_of(filter);
+  std::vector<int64_t> ax(static_cast<size_t>(to.w)), ay(static_cast<size_t>(to.w));
+  for (int64_t x = 0; x < to.w; ++x) {
+    ax[x] = whole(m[0] * static_cast<double>(x) * 1024);
+    ay[x] = whole(m[3] * static_cast<double>(x) * 1024);
+  }
+  const int shift = kind == Kind::kNearest ? 10 : 5, half = 1 << (shift - 1);
+  return moved(image, to, kind, fill, [&](int64_t x, int64_t y) {
+    const auto v = static_cast<double>(y);
+    const int64_t bx = whole((m[1] * v + m[2]) * 1024) + half;
+    const int64_t by = whole((m[4] * v + m[5]) * 1024) + half;
+    return Place{(bx + ax[x]) >> shift, (by + ay[x]) >> shift};
+  });
+}
+
+Tensor warp(const Tensor& image, const Projection& map, Size to, Filter filter, const Fill& fill) {
+  const Projection m = inverse(map);
+  const Kind kind = kind_of(filter);
+  const double steps = kind == Kind::kNearest ? 1 : kSteps;
+  return moved(image, to, kind, fill, [&](int64_t x, int64_t y) {
+    const auto u = static_cast<double>(x), v = static_cast<double>(y);
+    double w = m[6] * u + m[7] * v + m[8];
+    w = w != 0 ? steps / w : 0;
+    return Place{whole((m[0] * u + m[1] * v + m[2]) * w), whole((m[3] * u + m[4] * v + m[5]) * w)};
+  });
+}
+
+LinearMap affine_map(int64_t h, int64_t w, double degrees, double shift_x, double shift_y,
+                     double scale, double shear_x, double shear_y) {
+  constexpr double kRadians = std::numbers::pi / 180;
+  const double turn = degrees * kRadians, sx = shear_x * kRadians, sy = shear_y * kRadians;
+  const double cx = static_cast<double>(w - 1) / 2, cy = static_cast<double>(h - 1) / 2;
+  LinearMap m{scale * (std::cos(turn - sy) / std::cos(sy)),
+              scale * (-std::cos(turn - sy) * std::tan(sx) / std::cos(sy) - std::sin(turn)),
+              0,
+              scale * (std::sin(turn - sy) / std::cos(sy)),
+              scale * (-std::sin(turn - sy) * std::tan(sx) / std::cos(sy) + std::cos(turn)),
+              0};
+  m[2] = (1 - m[0]) * cx - m[1] * cy + shift_x;
+  m[5] = (1 - m[4]) * cy - m[3] * cx + shift_y;
+  return m;
+}
+
+Tensor rotate(const Tensor& image, const Rotation& r, Filter filter, const Fill& fill) {
+  const Extent e = extent_of(image);
+  const bool given = !r.center.empty();
+  const auto cx = static_cast<float>(given ? r.center[0] : static_cast<double>(e.w - 1) / 2);
+  const auto cy = static_cast<float>(given ? r.center[1] : static_cast<double>(e.h - 1) / 2);
+  const double angle = static_cast<float>(r.degrees) * (std::numbers::pi / 180);
+  const double c = std::cos(angle), s = std::sin(angle);
+  LinearMap m{c, s, (1 - c) * cx - s * cy, -s, c, s * cx + (1 - c) * cy};
+  if (!r.expand) return warp(image, m, {e.h, e.w}, filter, fill);
+  const auto hw = static_cast<double>(e.w), hh = static_cast<double>(e.h);
+  const double w = std::abs(c) * hw + std::abs(s) * hh, h = std::abs(s) * hw + std::abs(c) * hh;
+  m[2] += w / 2 - hw / 2;
+  m[5] += h / 2 - hh / 2;
+  const auto side = [](double v) {
+    return std::max<int64_t>(1, static_cast<int64_t>(std::nearbyint(static_cast<float>(v))));
+  };
+  return warp(image, m, {side(h), side(w)}, filter, fill);
+}
+
+Projection projection(const Quad& from, const Quad& to) {
+  // Eight equations for eight coefficients, the ninth is 1; elimination with pivots.
+  double a[8][9];
+  for (int i = 0; i < 4; ++i) {
+    const double x = from[i][0], y = from[i][1], u = to[i][0], v = to[i][1];
+    const double first[9] = {x, y, 1, 0, 0, 0, -x * u, -y * u, u};
+    const double second[9] = {0, 0, 0, x, y, 1, -x * v, -y * v, v};
+    std::copy_n(first, 9, a[i]);
+    std::copy_n(second, 9, a[i + 4]);
+  }
+  for (int k = 0; k < 8; ++k) {
+    int pivot = k;
+    for (int i = k + 1; i < 8; ++i)
+      if (std::abs(a[i][k]) > std::abs(a[pivot][k])) pivot = i;
+    if (std::abs(a[pivot][k]) < 1e-12)
+      value_error("no projection takes the four points to the others: three lie on a line");
+    std::swap(a[k], a[pivot]);
+    for (int i = 0; i < 8; ++i) {
+      if (i == k) continue;
+      const double f = a[i][k] / a[k][k];
+      for (int j = k; j < 9; ++j) a[i][j] -= f * a[k][j];
+    }
+  }
+  Projection m;
+  for (int k = 0; k < 8; ++k) m[k] = a[k][8] / a[k][k];
+  m[8] = 1;
+  return m;
+}
+
+}  // namespace mycel::data::vision
