@@ -1,6 +1,5 @@
 // Transforms that move elements: parts, joins, padding. Numbers and strings alike.
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 #include "base/error.h"
@@ -45,7 +44,8 @@ std::vector<int64_t> places_of(const Shape& from, const std::vector<std::vector<
   return places;
 }
 
-// --- Slice: an int, a list of ints, None or '...' for all, or 'start:stop:step' as in Python.
+// --- Slice: an int, a list of ints, None or '...' for all, or ["slice", start, stop, step] as in
+// Python.
 struct Part {
   enum Kind : uint8_t { kAll, kRest, kList, kRange } kind = kAll;
   std::vector<int64_t> list;
@@ -78,11 +78,6 @@ struct Part {
   }
 };
 
-bool whole(std::string_view text, int64_t* v) {
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), *v);
-  return r.ec == std::errc() && r.ptr == text.data() + text.size();
-}
-
 Part part_of(const Options& o, const Option& v) {
   Part p;
   if (v.none()) return p;
@@ -91,37 +86,27 @@ Part part_of(const Options& o, const Option& v) {
     p.list = {v.get<int64_t>()};
     return p;
   }
-  if (v.is<Option::List>()) {
-    p.kind = Part::kList;
-    for (const Option& e : v.get<Option::List>()) {
-      if (!e.is<int64_t>()) o.fail("slices", "must hold ints, got {}", v.str());
-      p.list.push_back(e.get<int64_t>());
-    }
-    return p;
-  }
-  const std::string text = v.is<std::string>() ? v.get<std::string>() : "";
-  if (text == "...") {
+  if (v.is<std::string>() && v.get<std::string>() == "...") {
     p.kind = Part::kRest;
     return p;
   }
-  p.kind = Part::kRange;
-  size_t from = 0;
-  int k = 0;
-  bool good = text.find(':') != text.npos;
-  for (; good && k < 3; ++k) {
-    const size_t colon = text.find(':', from);
-    const std::string piece = text.substr(from, colon - from);
-    if (!piece.empty() && piece != "None") {
-      good = whole(piece, &p.bound[k]);
-      p.has[k] = true;
-    }
-    if (colon == text.npos) break;
-    from = colon + 1;
-    good = good && k < 2;
+  const Option::List list = v.is<Option::List>() ? v.get<Option::List>() : Option::List{v};
+  const auto number = [](const Option& e) { return e.is<int64_t>(); };
+  if (std::all_of(list.begin(), list.end(), number)) {
+    p.kind = Part::kList;
+    for (const Option& e : list) p.list.push_back(e.get<int64_t>());
+    return p;
+  }
+  bool good =
+      list.size() == 4 && list[0].is<std::string>() && list[0].get<std::string>() == "slice";
+  for (size_t k = 0; good && k < 3; ++k) {
+    good = list[k + 1].none() || number(list[k + 1]);
+    p.has[k] = good && !list[k + 1].none();
+    if (p.has[k]) p.bound[k] = list[k + 1].get<int64_t>();
   }
   if (!good || (p.has[2] && p.bound[2] == 0))
-    o.fail("slices", "must be ints, lists of ints, None, '...' or 'start:stop:step', got {}",
-           v.str());
+    o.fail("*slices", "must be ints, lists of ints, None, ... or slices, got {}", v.str());
+  p.kind = Part::kRange;
   return p;
 }
 
@@ -129,13 +114,13 @@ const TransformDef kSlice{
     .name = "transforms.Slice",
     .doc =
         "A part of the elements: for each dim an int, a list of ints, None (all) or a slice "
-        "'start:stop:step'; '...' stands for all dims that are left. The number of dims stays. "
+        "start:stop:step; ... stands for all dims that are left. The number of dims stays. "
         "IndexError: an index outside; ValueError: more slices than dims.",
-    .args = {"slices: any"},
+    .args = {"*slices: any"},
     .make =
         [](const Options& o) {
           std::vector<Part> parts;
-          const Option& given = o["slices"];
+          const Option& given = o["*slices"];
           if (given.is<Option::List>()) {
             for (const Option& v : given.get<Option::List>()) parts.push_back(part_of(o, v));
           } else {
@@ -143,7 +128,7 @@ const TransformDef kSlice{
           }
           if (std::count_if(parts.begin(), parts.end(),
                             [](const Part& p) { return p.kind == Part::kRest; }) > 1)
-            o.fail("slices", "may have one '...', got {}", given.str());
+            o.fail("*slices", "may have one '...', got {}", given.str());
           return each_value([parts](const Value& v) -> Value {
             const Shape& shape = v.shape();
             const auto n = static_cast<int>(parts.size());

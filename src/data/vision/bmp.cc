@@ -38,7 +38,13 @@ ImageInfo read_bmp(std::span<const uint8_t> data, Channels channels, Tensor* out
                     (bits != 8 || palette <= first);
   if (!fits) value_error("broken BMP: {} bytes do not hold {} x {} pixels", data.size(), h, w);
   const size_t colours = bits == 8 ? std::min<size_t>(256, (first - palette) / 4) : 0;
-  const ImageInfo info{h, w, channels == Channels::kGrey ? 1 : 3};
+  bool grey = bits == 8;  // a palette of greys
+  for (size_t i = 0; i < colours; ++i) {
+    const uint8_t* p = data.data() + palette + 4 * i;
+    grey = grey && p[0] == p[1] && p[1] == p[2];
+  }
+  const bool one = channels == Channels::kGrey || (channels == Channels::kUnchanged && grey);
+  const ImageInfo info{h, w, one ? 1 : 3};
   if (!out) return info;
   *out = Tensor::empty(DType::kUInt8, {h, w, info.channels});
   auto* to = static_cast<uint8_t*>(out->mutable_raw());

@@ -29,7 +29,8 @@ Boxed boxed(const Row& row) {
   b.e = extent_of(b.image);
   const Tensor& t = row[1].tensor();
   if (t.rank() != 2 || t.dim(1) < 4)
-    value_error("expected boxes [n, 4 or more] (left, top, width, height, ...), got {}", t.describe());
+    value_error("expected boxes [n, 4 or more] (left, top, width, height, ...), got {}",
+                t.describe());
   if (t.dtype() != DType::kFloat32) type_error("expected boxes of float32, got {}", t.describe());
   b.count = t.dim(0);
   b.columns = t.dim(1);
@@ -40,8 +41,8 @@ Boxed boxed(const Row& row) {
                         p[0] + p[2] <= static_cast<float>(b.e.w) &&
                         p[1] + p[3] <= static_cast<float>(b.e.h);
     if (!inside)
-      value_error("box {} (left {}, top {}, width {}, height {}) leaves the image of {} x {}", i, p[0],
-                  p[1], p[2], p[3], b.e.h, b.e.w);
+      value_error("box {} (left {}, top {}, width {}, height {}) leaves the image of {} x {}", i,
+                  p[0], p[1], p[2], p[3], b.e.h, b.e.w);
   }
   return b;
 }
@@ -107,8 +108,9 @@ std::function<Size(const Extent&)> target(const Options& o) {
 
 const TransformDef kRandomHorizontalFlipWithBBox{
     .name = "vision.RandomHorizontalFlipWithBBox",
-    .doc = "RandomHorizontalFlip of an image and its boxes. Columns image, boxes (float32 [n, 4 or "
-           "more]: left, top, width, height, ...). ValueError for a box that leaves the image.",
+    .doc =
+        "RandomHorizontalFlip of an image and its boxes. Columns image, boxes (float32 [n, 4 or "
+        "more]: left, top, width, height, ...). ValueError for a box that leaves the image.",
     .args = {"prob: number = 0.5"},
     .make = [](const Options& o) { return maybe_mirrored(o, false); },
 };
@@ -122,8 +124,9 @@ const TransformDef kRandomVerticalFlipWithBBox{
 
 const TransformDef kResizeWithBBox{
     .name = "vision.ResizeWithBBox",
-    .doc = "Resize of an image and its boxes. Columns image, boxes (float32 [n, 4 or more]: left, "
-           "top, width, height, ...).",
+    .doc =
+        "Resize of an image and its boxes. Columns image, boxes (float32 [n, 4 or more]: left, "
+        "top, width, height, ...).",
     .args = {"size: ints", "interpolation: Inter = BILINEAR"},
     .make =
         [](const Options& o) {
@@ -139,8 +142,9 @@ const TransformDef kResizeWithBBox{
 
 const TransformDef kRandomResizeWithBBox{
     .name = "vision.RandomResizeWithBBox",
-    .doc = "ResizeWithBBox with an interpolation drawn from BILINEAR, NEAREST, BICUBIC and AREA, "
-           "each equally likely.",
+    .doc =
+        "ResizeWithBBox with an interpolation drawn from BILINEAR, NEAREST, BICUBIC and AREA, "
+        "each equally likely.",
     .args = {"size: ints"},
     .make =
         [](const Options& o) {
@@ -156,8 +160,9 @@ const TransformDef kRandomResizeWithBBox{
 
 const TransformDef kRandomCropWithBBox{
     .name = "vision.RandomCropWithBBox",
-    .doc = "RandomCrop of an image and its boxes: boxes are cut at the border, those outside left "
-           "out. Columns image, boxes (float32 [n, 4 or more]: left, top, width, height, ...).",
+    .doc =
+        "RandomCrop of an image and its boxes: boxes are cut at the border, those outside left "
+        "out. Columns image, boxes (float32 [n, 4 or more]: left, top, width, height, ...).",
     .args = {"size: ints", "padding: ints? = None", "pad_if_needed: bool = False",
              "fill_value: ints = 0", "padding_mode: Border = CONSTANT"},
     .make =
@@ -181,8 +186,9 @@ const TransformDef kRandomCropWithBBox{
 
 const TransformDef kRandomResizedCropWithBBox{
     .name = "vision.RandomResizedCropWithBBox",
-    .doc = "RandomResizedCrop of an image and its boxes: boxes are cut at the border, those outside "
-           "left out. Columns image, boxes (float32 [n, 4 or more]: left, top, width, height, ...).",
+    .doc =
+        "RandomResizedCrop of an image and its boxes: boxes are cut at the border, those outside "
+        "left out. Columns image, boxes (float32 [n, 4 or more]: left, top, width, height, ...).",
     .args = {"size: ints", "scale: numbers = (0.08, 1.0)",
              "ratio: numbers = (0.75, 1.3333333333333333)", "interpolation: Inter = BILINEAR",
              "max_attempts: int = 10"},
@@ -204,14 +210,16 @@ const TransformDef kRandomResizedCropWithBBox{
 
 const TransformDef kBoundingBoxAugment{
     .name = "vision.BoundingBoxAugment",
-    .doc = "`transform` applied to the part of the image in each box, with probability `ratio` for "
-           "each; a result of another size is resized to the box. Columns image, boxes (float32 "
-           "[n, 4 or more]: left, top, width, height, ...).",
+    .doc =
+        "`transform` applied to the part of the image in each box, with probability `ratio` for "
+        "each; a result of another size is resized to the box. Columns image, boxes (float32 "
+        "[n, 4 or more]: left, top, width, height, ...).",
     .args = {"transform: transform", "ratio: number = 0.3"},
     .make =
         [](const Options& o) {
           return of_row(
-              [inner = o.transform("transform"), p = o.within("ratio", 0, 1)](Row* row, Philox& draw) {
+              [inner = o.transform("transform"), p = o.within("ratio", 0, 1)](Row* row,
+                                                                              Philox& draw) {
                 Boxed b = boxed(*row);
                 Tensor out = Tensor::empty(b.image.dtype(), b.image.shape());
                 std::memcpy(out.mutable_raw(), b.image.raw(), b.image.bytes());
@@ -225,15 +233,17 @@ const TransformDef kBoundingBoxAugment{
                   Row part{crop(out, r)};
                   run_all(std::span(&inner, 1), &part, draw);
                   if (part.size() != 1)
-                    value_error("'transform' must give one image, {} gave {} values", inner->name(), part.size());
+                    value_error("'transform' must give one image, {} gave {} values", inner->name(),
+                                part.size());
                   Tensor made = part[0].tensor();
                   const Extent e = extent_of(made);
                   if (made.dtype() != out.dtype() || e.c != b.e.c)
-                    value_error("'transform' must keep dtype and channels, {} made {} of {}", inner->name(),
-                                made.describe(), crop(out, r).describe());
+                    value_error("'transform' must keep dtype and channels, {} made {} of {}",
+                                inner->name(), made.describe(), crop(out, r).describe());
                   if (e.h != r.h || e.w != r.w) made = resize(made, {r.h, r.w}, Filter::kLinear);
                   for (int64_t y = 0; y < r.h; ++y)
-                    std::memcpy(static_cast<char*>(out.mutable_raw()) + ((r.top + y) * b.e.w + r.left) * pixel,
+                    std::memcpy(static_cast<char*>(out.mutable_raw()) +
+                                    ((r.top + y) * b.e.w + r.left) * pixel,
                                 static_cast<const char*>(made.raw()) + y * r.w * pixel,
                                 static_cast<size_t>(r.w * pixel));
                 }
@@ -247,8 +257,12 @@ const TransformDef kBoundingBoxAugment{
 }  // namespace
 
 TransformDefs box_transforms() {
-  return {&kRandomHorizontalFlipWithBBox, &kRandomVerticalFlipWithBBox, &kResizeWithBBox,
-          &kRandomResizeWithBBox,         &kRandomCropWithBBox,         &kRandomResizedCropWithBBox,
+  return {&kRandomHorizontalFlipWithBBox,
+          &kRandomVerticalFlipWithBBox,
+          &kResizeWithBBox,
+          &kRandomResizeWithBBox,
+          &kRandomCropWithBBox,
+          &kRandomResizedCropWithBBox,
           &kBoundingBoxAugment};
 }
 

@@ -1,6 +1,5 @@
 #include "data/vision/codec.h"
 
-#include <cstring>
 #include <string_view>
 
 #include "base/error.h"
@@ -82,15 +81,14 @@ void check_size(int64_t h, int64_t w, const char* format) {
     value_error("a {} of {} x {} pixels is not read: at most 2^30 pixels", format, h, w);
 }
 
-Tensor from_rgba(const uint8_t* rgba, int64_t h, int64_t w, Channels channels) {
-  const int c = channels == Channels::kGrey ? 1 : channels == Channels::kColour ? 3 : 4;
-  Tensor out = Tensor::empty(DType::kUInt8, {h, w, c});
-  auto* to = static_cast<uint8_t*>(out.mutable_raw());
-  for (int64_t i = 0; i < h * w; ++i, rgba += 4, to += c) {
-    if (c == 1) {
-      *to = grey_of(rgba[0], rgba[1], rgba[2]);
+Tensor taken(const uint8_t* pixels, int from, int64_t h, int64_t w, int to) {
+  Tensor out = Tensor::empty(DType::kUInt8, {h, w, to});
+  auto* p = static_cast<uint8_t*>(out.mutable_raw());
+  for (int64_t i = 0; i < h * w; ++i, pixels += from, p += to) {
+    if (to == 1) {
+      *p = grey_of(pixels[0], pixels[1], pixels[2]);
     } else {
-      std::memcpy(to, rgba, static_cast<size_t>(c));
+      p[0] = pixels[0], p[1] = pixels[1], p[2] = pixels[2];
     }
   }
   return out;

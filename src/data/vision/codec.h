@@ -15,7 +15,8 @@ enum class Format : uint8_t { kJpeg, kPng, kWebp, kTiff, kBmp };
 // By the first bytes. ValueError naming formats that are known but not read (GIF, HEIF, …).
 Format format_of(std::span<const uint8_t> data);
 
-// What is kept of the channels of the file. kUnchanged gives [h, w, 1], [h, w, 3] or [h, w, 4].
+// What is made of the channels of the file. kUnchanged: 1 where the file has brightness alone, else
+// 3. Alpha is always dropped.
 enum class Channels : uint8_t { kUnchanged, kGrey, kColour };
 
 struct ImageInfo {
@@ -23,7 +24,8 @@ struct ImageInfo {
   int channels = 0;  // as kUnchanged gives them
 };
 ImageInfo inspect(std::span<const uint8_t> data);
-// uint8 [h, w, channels]. 16 bits are cut to 8; alpha is dropped unless kUnchanged.
+// uint8 [h, w, channels]. 16 bits are cut to 8; kUnchanged keeps them in uint16 for PNG and refuses
+// them for TIFF.
 Tensor decode(std::span<const uint8_t> data, Channels channels);
 // Refuses sizes beyond 2^30 pixels, which broken headers claim.
 void check_size(int64_t h, int64_t w, const char* format);
@@ -38,8 +40,8 @@ ImageInfo read_bmp(std::span<const uint8_t> data, Channels channels, Tensor* out
 std::vector<uint8_t> encode_png(const uint8_t* pixels, int64_t h, int64_t w, int channels,
                                 int level);
 
-// RGBA to what `channels` asks for; kUnchanged keeps all four.
-Tensor from_rgba(const uint8_t* rgba, int64_t h, int64_t w, Channels channels);
+// Pixels of `from` bytes (red, green, blue, ...) to [h, w, to], to = 1 or 3.
+Tensor taken(const uint8_t* pixels, int from, int64_t h, int64_t w, int to);
 // The weights 0.299, 0.587, 0.114 in 15 bits.
 inline uint8_t grey_of(int r, int g, int b) {
   return static_cast<uint8_t>((r * 9798 + g * 19235 + b * 3735 + (1 << 14)) >> 15);

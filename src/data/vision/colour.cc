@@ -97,7 +97,8 @@ Tensor adjust_contrast(const Tensor& image, double factor) {
   double sum = 0;
   const bool bytes = is_bytes(image);
   for (int64_t i = 0, n = grey.size(); i < n; ++i)
-    sum += bytes ? static_cast<double>(bytes_of(grey)[i]) : static_cast<double>(grey.data<float>()[i]);
+    sum +=
+        bytes ? static_cast<double>(bytes_of(grey)[i]) : static_cast<double>(grey.data<float>()[i]);
   const double exact = sum / static_cast<double>(grey.size());
   const auto mean = static_cast<float>(bytes ? std::floor(exact + 0.5) : exact);
   const auto b = static_cast<float>(factor), a = static_cast<float>(1 - factor);
@@ -153,11 +154,9 @@ Tensor posterize(const Tensor& image, int bits) {
 Tensor solarize(const Tensor& image, double low, double high) {
   const bool open = low == high;
   const auto turned = [=](double v) { return v >= low && (open || v <= high); };
-  if (!is_bytes(image))
-    return mapped(image, [&](float v) { return turned(v) ? 255.F - v : v; });
-  return looked_up(image, table_of([&](int v) {
-    return static_cast<uint8_t>(turned(v) ? 255 - v : v);
-  }));
+  if (!is_bytes(image)) return mapped(image, [&](float v) { return turned(v) ? 255.F - v : v; });
+  return looked_up(image,
+                   table_of([&](int v) { return static_cast<uint8_t>(turned(v) ? 255 - v : v); }));
 }
 
 namespace {
@@ -179,8 +178,9 @@ const TransformDef kAdjustBrightness{
 
 const TransformDef kAdjustContrast{
     .name = "vision.AdjustContrast",
-    .doc = "image * f + mean * (1 - f), where mean is the image's mean brightness (of "
-           "bytes as a whole number): 0 is even grey, 1 the image. [..., h, w, 3], uint8 or float32.",
+    .doc =
+        "image * f + mean * (1 - f), where mean is the image's mean brightness (of "
+        "bytes as a whole number): 0 is even grey, 1 the image. [..., h, w, 3], uint8 or float32.",
     .args = {"contrast_factor: number"},
     .make =
         [](const Options& o) {
@@ -192,8 +192,9 @@ const TransformDef kAdjustContrast{
 
 const TransformDef kAdjustSaturation{
     .name = "vision.AdjustSaturation",
-    .doc = "image * f + grey * (1 - f), where grey is the brightness 0.299 r + 0.587 g + 0.114 b of "
-           "a pixel: 0 is grey, 1 the image. [..., h, w, 3], uint8 or float32.",
+    .doc =
+        "image * f + grey * (1 - f), where grey is the brightness 0.299 r + 0.587 g + 0.114 b of "
+        "a pixel: 0 is grey, 1 the image. [..., h, w, 3], uint8 or float32.",
     .args = {"saturation_factor: number"},
     .make =
         [](const Options& o) {
@@ -217,8 +218,9 @@ const TransformDef kAdjustHue{
 
 const TransformDef kAdjustSharpness{
     .name = "vision.AdjustSharpness",
-    .doc = "image * f + smooth * (1 - f), where smooth is the mean over 3 x 3 pixels, the middle "
-           "one five times; the border stays. 0 is smooth, 1 the image. uint8 or float32.",
+    .doc =
+        "image * f + smooth * (1 - f), where smooth is the mean over 3 x 3 pixels, the middle "
+        "one five times; the border stays. 0 is smooth, 1 the image. uint8 or float32.",
     .args = {"sharpness_factor: number"},
     .make =
         [](const Options& o) {
@@ -230,8 +232,9 @@ const TransformDef kAdjustSharpness{
 
 const TransformDef kAdjustGamma{
     .name = "vision.AdjustGamma",
-    .doc = "Bytes: floor(min(255.999 * gain * (v / 255)^gamma, 255)). float32 in [0, 1]: "
-           "(v * gain)^gamma, clipped to [0, 1]. 1 or 3 channels.",
+    .doc =
+        "Bytes: floor(min(255.999 * gain * (v / 255)^gamma, 255)). float32 in [0, 1]: "
+        "(v * gain)^gamma, clipped to [0, 1]. 1 or 3 channels.",
     .args = {"gamma: number", "gain: number = 1"},
     .make =
         [](const Options& o) {
@@ -242,12 +245,14 @@ const TransformDef kAdjustGamma{
             if (e.c != 1 && e.c != 3)
               value_error("expected an image with 1 or 3 channels, got {}", t.describe());
             if (!is_bytes(t))
-              return mapped(t, [=](float v) { return std::clamp(std::pow(v * gain, gamma), 0.F, 1.F); });
+              return mapped(
+                  t, [=](float v) { return std::clamp(std::pow(v * gain, gamma), 0.F, 1.F); });
             return looked_up(t, table_of([=](int v) {
-              const float f = std::pow(static_cast<float>(v / 255.0), gamma);
-              const double scaled = std::min(static_cast<double>(f) * (256.0 - 1e-3) * gain, 255.0);
-              return static_cast<uint8_t>(std::max(0.0, std::floor(scaled)));
-            }));
+                               const float f = std::pow(static_cast<float>(v / 255.0), gamma);
+                               const double scaled =
+                                   std::min(static_cast<double>(f) * (256.0 - 1e-3) * gain, 255.0);
+                               return static_cast<uint8_t>(std::max(0.0, std::floor(scaled)));
+                             }));
           });
         },
 };
@@ -280,8 +285,9 @@ const TransformDef kPosterize{
 
 const TransformDef kSolarize{
     .name = "vision.Solarize",
-    .doc = "Values v in [low, high], the two of `threshold`, become 255 - v; with one threshold all "
-           "from it on. uint8 or float32.",
+    .doc =
+        "Values v in [low, high], the two of `threshold`, become 255 - v; with one threshold all "
+        "from it on. uint8 or float32.",
     .args = {"threshold: numbers"},
     .make =
         [](const Options& o) {
@@ -299,8 +305,9 @@ const TransformDef kSolarize{
 
 const TransformDef kGrayscale{
     .name = "vision.Grayscale",
-    .doc = "The brightness 0.299 r + 0.587 g + 0.114 b: [h, w], or [h, w, 3] with "
-           "num_output_channels=3. [..., h, w, 3], uint8 or float32.",
+    .doc =
+        "The brightness 0.299 r + 0.587 g + 0.114 b: [h, w], or [h, w, 3] with "
+        "num_output_channels=3. [..., h, w, 3], uint8 or float32.",
     .args = {"num_output_channels: int = 1"},
     .make =
         [](const Options& o) {

@@ -34,15 +34,17 @@ void fill(Tensor* t, const Layout& l, const Crop& r, F&& value) {
   for (int64_t k = 0; k < l.c; ++k)
     for (int64_t y = std::max<int64_t>(0, r.top); y < bottom; ++y)
       for (int64_t x = std::max<int64_t>(0, r.left); x < right; ++x)
-        set_element(t->mutable_raw(), t->dtype(), y * l.row + x * l.pixel + k * l.channel, value(k));
+        set_element(t->mutable_raw(), t->dtype(), y * l.row + x * l.pixel + k * l.channel,
+                    value(k));
 }
 
 const TransformDef kErase{
     .name = "vision.Erase",
-    .doc = "The rectangle of height x width pixels at row `top`, column `left` filled with `value`, "
-           "one int for all channels or one for each of three. ValueError when it is larger than "
-           "the image. Channels last, any dtype. The input is left as it is: `inplace` saves "
-           "nothing here, as tensors are values.",
+    .doc =
+        "The rectangle of height x width pixels at row `top`, column `left` filled with `value`, "
+        "one int for all channels or one for each of three. ValueError when it is larger than "
+        "the image. Channels last, any dtype. The input is left as it is: `inplace` saves "
+        "nothing here, as tensors are values.",
     .args = {"top: int", "left: int", "height: int", "width: int", "value: ints = 0",
              "inplace: bool = False"},
     .make =
@@ -54,7 +56,8 @@ const TransformDef kErase{
           return image_transform([r, f = fill_option(o, "value")](const Tensor& t) {
             const Layout l = layout_of(t, true);
             if (r.h > l.h || r.w > l.w)
-              value_error("a rectangle of {} x {} pixels in an image of {} x {}", r.h, r.w, l.h, l.w);
+              value_error("a rectangle of {} x {} pixels in an image of {} x {}", r.h, r.w, l.h,
+                          l.w);
             if (l.c > 4) value_error("expected at most 4 channels, got {}", t.describe());
             Tensor out = copy(t);
             fill(&out, l, r, [&](int64_t k) { return static_cast<int64_t>(f.value[k]); });
@@ -65,14 +68,16 @@ const TransformDef kErase{
 
 const TransformDef kCutOut{
     .name = "vision.CutOut",
-    .doc = "`num_patches` squares of `length` pixels at random places become 0; they may reach over "
-           "the border (T. DeVries, G. W. Taylor, \"Improved regularization of convolutional neural "
-           "networks with cutout\", 2017). Channels last, or first with is_hwc=False; any dtype. "
-           "ValueError when a square is larger than the image.",
+    .doc =
+        "`num_patches` squares of `length` pixels at random places become 0; they may reach over "
+        "the border (T. DeVries, G. W. Taylor, \"Improved regularization of convolutional neural "
+        "networks with cutout\", 2017). Channels last, or first with is_hwc=False; any dtype. "
+        "ValueError when a square is larger than the image.",
     .args = {"length: int", "num_patches: int = 1", "is_hwc: bool = True"},
     .make =
         [](const Options& o) {
-          return random_image_transform([length = o.positive("length"), n = o.positive("num_patches"),
+          return random_image_transform([length = o.positive("length"),
+                                         n = o.positive("num_patches"),
                                          hwc = o.boolean("is_hwc")](const Tensor& t, Philox& draw) {
             const Layout l = layout_of(t, hwc);
             if (length > l.h || length > l.w)
@@ -102,18 +107,20 @@ Values values_of(const Options& o) {
     }
   }
   const bool normal = v.is<std::string>() && v.get<std::string>() == "random";
-  if (!normal && out.fixed.size() != 1 && (out.fixed.size() != 3 || v.get<Option::List>().size() != 3))
+  if (!normal && out.fixed.size() != 1 &&
+      (out.fixed.size() != 3 || v.get<Option::List>().size() != 3))
     o.fail("value", "must be a number, three numbers or 'random', got {}", v.str());
   return out;
 }
 
 const TransformDef kRandomErasing{
     .name = "vision.RandomErasing",
-    .doc = "With probability `prob` a rectangle whose part of the area is drawn evenly from `scale` "
-           "and whose width over height from `ratio`, at a random place, is filled with `value`: a "
-           "number, one for each of three channels, or 'random', a normal number for each element. "
-           "After `max_attempts` that do not fit the image stays (Z. Zhong et al., \"Random erasing "
-           "data augmentation\", 2017). [..., c, h, w], any dtype; `inplace` changes nothing.",
+    .doc =
+        "With probability `prob` a rectangle whose part of the area is drawn evenly from `scale` "
+        "and whose width over height from `ratio`, at a random place, is filled with `value`: a "
+        "number, one for each of three channels, or 'random', a normal number for each element. "
+        "After `max_attempts` that do not fit the image stays (Z. Zhong et al., \"Random erasing "
+        "data augmentation\", 2017). [..., c, h, w], any dtype; `inplace` changes nothing.",
     .args = {"prob: number = 0.5", "scale: numbers = (0.02, 0.33)", "ratio: numbers = (0.3, 3.3)",
              "value: any = 0", "inplace: bool = False", "max_attempts: int = 10"},
     .make =

@@ -57,7 +57,8 @@ Tensor equalize(const Tensor& image) {
     int64_t sum = 0;
     for (int i = first + 1; i < 256; ++i) {
       sum += counts[i];
-      t[i] = static_cast<uint8_t>(std::clamp(std::nearbyint(static_cast<float>(sum) * scale), 0.F, 255.F));
+      t[i] = static_cast<uint8_t>(
+          std::clamp(std::nearbyint(static_cast<float>(sum) * scale), 0.F, 255.F));
     }
     return t;
   });
@@ -91,8 +92,9 @@ namespace {
 
 const TransformDef kEqualize{
     .name = "vision.Equalize",
-    .doc = "Each channel spread so that its values come equally often: v becomes 255 times the part "
-           "of the pixels with values above the smallest and up to v. uint8, 1 or 3 channels.",
+    .doc =
+        "Each channel spread so that its values come equally often: v becomes 255 times the part "
+        "of the pixels with values above the smallest and up to v. uint8, 1 or 3 channels.",
     .make = [](const Options&) { return image_transform(equalize); },
 };
 
@@ -112,9 +114,10 @@ double cutoff(const Options& o) {
 
 const TransformDef kAutoContrast{
     .name = "vision.AutoContrast",
-    .doc = "Each channel stretched so that its darkest value is 0 and its brightest 255, after "
-           "`cutoff` percent (whole ones, below 50) at either end and the values in `ignore` are "
-           "left out of the count. uint8, 1 or 3 channels.",
+    .doc =
+        "Each channel stretched so that its darkest value is 0 and its brightest 255, after "
+        "`cutoff` percent (whole ones, below 50) at either end and the values in `ignore` are "
+        "left out of the count. uint8, 1 or 3 channels.",
     .args = {"cutoff: number = 0.0", "ignore: ints? = None"},
     .make =
         [](const Options& o) {
@@ -130,9 +133,10 @@ const TransformDef kRandomEqualize{
     .args = {"prob: number = 0.5"},
     .make =
         [](const Options& o) {
-          return random_image_transform([p = probability(o, "prob")](const Tensor& t, Philox& draw) {
-            return draw.uniform() < p ? equalize(t) : t;
-          });
+          return random_image_transform(
+              [p = probability(o, "prob")](const Tensor& t, Philox& draw) {
+                return draw.uniform() < p ? equalize(t) : t;
+              });
         },
 };
 
@@ -142,10 +146,11 @@ const TransformDef kRandomAutoContrast{
     .args = {"cutoff: number = 0.0", "ignore: ints? = None", "prob: number = 0.5"},
     .make =
         [](const Options& o) {
-          return random_image_transform([c = cutoff(o), skip = ignored(o), p = probability(o, "prob")](
-                                            const Tensor& t, Philox& draw) {
-            return draw.uniform() < p ? auto_contrast(t, c, skip) : t;
-          });
+          return random_image_transform(
+              [c = cutoff(o), skip = ignored(o), p = probability(o, "prob")](const Tensor& t,
+                                                                             Philox& draw) {
+                return draw.uniform() < p ? auto_contrast(t, c, skip) : t;
+              });
         },
 };
 

@@ -40,14 +40,16 @@ Hsv to_hsv(const uint8_t* p) {
 }
 
 void to_rgb(const Hsv& c, uint8_t* out) {
-  const float s = static_cast<float>(c.s) * (1.F / 255.F), v = static_cast<float>(c.v) * (1.F / 255.F);
+  const float s = static_cast<float>(c.s) * (1.F / 255.F),
+              v = static_cast<float>(c.v) * (1.F / 255.F);
   float h = static_cast<float>(c.h) * (6.F / 255.F);
   const int sector = static_cast<int>(h);
   h -= static_cast<float>(sector);
   const float t[4] = {v, v * (1 - s), v * (1 - s * h), v * (1 - s * (1 - h))};
   constexpr int kOrder[6][3] = {{0, 3, 1}, {2, 0, 1}, {1, 0, 3}, {1, 2, 0}, {3, 1, 0}, {0, 1, 2}};
   for (int k = 0; k < 3; ++k)
-    out[k] = static_cast<uint8_t>(std::clamp(std::nearbyint(t[kOrder[sector % 6][k]] * 255.F), 0.F, 255.F));
+    out[k] = static_cast<uint8_t>(
+        std::clamp(std::nearbyint(t[kOrder[sector % 6][k]] * 255.F), 0.F, 255.F));
 }
 
 }  // namespace
@@ -101,7 +103,8 @@ std::shared_ptr<Transform> by_pixel(const Options& o, void (*f)(const double*, d
     const Tensor t = cast(v.tensor(), DType::kFloat64);
     const int axis = hwc ? t.rank() - 1 : t.rank() - 3;
     if (t.rank() < 3 || t.rank() > 4 || t.dim(axis) != 3)
-      value_error("expected {}, got {}", hwc ? "[h, w, 3] or [n, h, w, 3]" : "[3, h, w] or [n, 3, h, w]",
+      value_error("expected {}, got {}",
+                  hwc ? "[h, w, 3] or [n, h, w, 3]" : "[3, h, w] or [n, 3, h, w]",
                   v.tensor().describe());
     Tensor out = Tensor::empty(DType::kFloat64, t.shape());
     const auto* in = static_cast<const double*>(t.raw());
@@ -123,16 +126,18 @@ std::shared_ptr<Transform> by_pixel(const Options& o, void (*f)(const double*, d
 
 const TransformDef kRgbToHsv{
     .name = "vision.RgbToHsv",
-    .doc = "Red, green, blue in [0, 1] to hue, saturation, value in [0, 1], as float64. [3, h, w] or "
-           "[n, 3, h, w]; channels last with is_hwc=True.",
+    .doc =
+        "Red, green, blue in [0, 1] to hue, saturation, value in [0, 1], as float64. [3, h, w] or "
+        "[n, 3, h, w]; channels last with is_hwc=True.",
     .args = {"is_hwc: bool = False"},
     .make = [](const Options& o) { return by_pixel(o, rgb_to_hsv); },
 };
 
 const TransformDef kHsvToRgb{
     .name = "vision.HsvToRgb",
-    .doc = "Hue, saturation, value in [0, 1] to red, green, blue in [0, 1], as float64. [3, h, w] or "
-           "[n, 3, h, w]; channels last with is_hwc=True.",
+    .doc =
+        "Hue, saturation, value in [0, 1] to red, green, blue in [0, 1], as float64. [3, h, w] or "
+        "[n, 3, h, w]; channels last with is_hwc=True.",
     .args = {"is_hwc: bool = False"},
     .make = [](const Options& o) { return by_pixel(o, hsv_to_rgb); },
 };
@@ -152,7 +157,8 @@ T grey_number(double r, double g, double b) {
     return grey_of(static_cast<int>(r), static_cast<int>(g), static_cast<int>(b));
   if constexpr (std::is_same_v<T, uint16_t>)
     return static_cast<T>((static_cast<int64_t>(r) * 4899 + static_cast<int64_t>(g) * 9617 +
-                           static_cast<int64_t>(b) * 1868 + (1 << 13)) >> 14);
+                           static_cast<int64_t>(b) * 1868 + (1 << 13)) >>
+                          14);
   return static_cast<T>(static_cast<float>(r) * 0.299F + static_cast<float>(g) * 0.587F +
                         static_cast<float>(b) * 0.114F);
 }
@@ -182,9 +188,10 @@ void reorder(const T* in, int64_t pixels, const Order& o, T opaque, T* out) {
 
 const TransformDef kConvertColor{
     .name = "vision.ConvertColor",
-    .doc = "Another order or number of channels: RGB, BGR, RGBA, BGRA and GRAY into each other. "
-           "Brightness is 0.299 r + 0.587 g + 0.114 b; alpha that was not there is opaque (255, "
-           "65535 or 1). uint8, uint16 or float32. ValueError: other channels than the mode's.",
+    .doc =
+        "Another order or number of channels: RGB, BGR, RGBA, BGRA and GRAY into each other. "
+        "Brightness is 0.299 r + 0.587 g + 0.114 b; alpha that was not there is opaque (255, "
+        "65535 or 1). uint8, uint16 or float32. ValueError: other channels than the mode's.",
     .args = {"convert_mode: ConvertMode"},
     .make =
         [](const Options& o) {
@@ -192,18 +199,22 @@ const TransformDef kConvertColor{
             const Extent e = extent_of(t);
             const bool grey = order.from == "GRAY";
             if (e.c != static_cast<int64_t>(grey ? 1 : order.from.size()) || (!grey && e.flat))
-              value_error("expected an image with the channels {}, got {}", order.from, t.describe());
-            Tensor out = order.to == "GRAY"
-                             ? Tensor::empty(t.dtype(), {e.h, e.w})
-                             : Tensor::empty(t.dtype(), {e.h, e.w, static_cast<int64_t>(order.to.size())});
+              value_error("expected an image with the channels {}, got {}", order.from,
+                          t.describe());
+            Tensor out =
+                order.to == "GRAY"
+                    ? Tensor::empty(t.dtype(), {e.h, e.w})
+                    : Tensor::empty(t.dtype(), {e.h, e.w, static_cast<int64_t>(order.to.size())});
             const int64_t n = e.h * e.w;
             if (t.dtype() == DType::kUInt8)
-              reorder<uint8_t>(bytes_of(t), n, order, 255, static_cast<uint8_t*>(out.mutable_raw()));
+              reorder<uint8_t>(bytes_of(t), n, order, 255,
+                               static_cast<uint8_t*>(out.mutable_raw()));
             else if (t.dtype() == DType::kUInt16)
               reorder<uint16_t>(t.data<uint16_t>().data(), n, order, 65535,
                                 out.mutable_data<uint16_t>().data());
             else if (t.dtype() == DType::kFloat32)
-              reorder<float>(t.data<float>().data(), n, order, 1.F, out.mutable_data<float>().data());
+              reorder<float>(t.data<float>().data(), n, order, 1.F,
+                             out.mutable_data<float>().data());
             else
               type_error("expected an image of uint8, uint16 or float32, got {}", t.describe());
             return out;

@@ -49,11 +49,12 @@ void check_batch(const Row& row, int label_rank) {
   if (images.rank() != 4)
     value_error("expected a batch of images with 4 dims, got {}", images.describe());
   if (labels.rank() < 2 || labels.rank() > label_rank || labels.dim(0) != images.dim(0))
-    throw UserError(ErrorKind::kValue,
-                    fmt::format("expected labels as {} for {} images, got {}",
-                                label_rank == 3 ? "[n, classes] or [n, l, classes]" : "[n, classes]",
-                                images.dim(0), labels.describe()),
-                    "OneHot makes vectors of labels.");
+    throw UserError(
+        ErrorKind::kValue,
+        fmt::format("expected labels as {} for {} images, got {}",
+                    label_rank == 3 ? "[n, classes] or [n, l, classes]" : "[n, classes]",
+                    images.dim(0), labels.describe()),
+        "OneHot makes vectors of labels.");
 }
 
 // part * first + (1 - part) * second, in T.
@@ -84,19 +85,21 @@ double alpha_of(const Options& o) {
 
 const TransformDef kMixUp{
     .name = "vision.MixUp",
-    .doc = "Each image of a batch, and its label, mixed with the next (the last with the first): "
-           "l * own + (1 - l) * next, with l drawn for each from the beta distribution (alpha, alpha) "
-           "(H. Zhang et al., \"mixup: beyond empirical risk minimization\", 2017). Columns image "
-           "[batch_size, ...] with 4 dims, label [batch_size, classes]; both become float64. "
-           "ValueError for another batch size. is_single=False, which mixes with the batch before, "
-           "is refused: a result must not depend on the order of calls.",
+    .doc =
+        "Each image of a batch, and its label, mixed with the next (the last with the first): "
+        "l * own + (1 - l) * next, with l drawn for each from the beta distribution (alpha, alpha) "
+        "(H. Zhang et al., \"mixup: beyond empirical risk minimization\", 2017). Columns image "
+        "[batch_size, ...] with 4 dims, label [batch_size, classes]; both become float64. "
+        "ValueError for another batch size. is_single=False, which mixes with the batch before, "
+        "is refused: a result must not depend on the order of calls.",
     .args = {"batch_size: int", "alpha: number", "is_single: bool = True"},
     .make =
         [](const Options& o) {
           if (!o.boolean("is_single"))
-            throw UserError(ErrorKind::kUnsupported,
-                            "MixUp: is_single=False mixes with the batch before, which depends on the "
-                            "order of calls; use is_single=True or MixUpBatch");
+            throw UserError(
+                ErrorKind::kUnsupported,
+                "MixUp: is_single=False mixes with the batch before, which depends on the "
+                "order of calls; use is_single=True or MixUpBatch");
           return of_row(
               [n = o.positive("batch_size"), alpha = alpha_of(o)](Row* row, Philox& draw) {
                 check_batch(*row, 2);
@@ -117,9 +120,10 @@ const TransformDef kMixUp{
 
 const TransformDef kMixUpBatch{
     .name = "vision.MixUpBatch",
-    .doc = "Each image of a batch, and its label, mixed with one of a random order of the batch, "
-           "with one l for all from the beta distribution (alpha, alpha): l * own + (1 - l) * other. "
-           "Columns image with 4 dims, label [n, classes] or [n, l, classes]; both become float32.",
+    .doc =
+        "Each image of a batch, and its label, mixed with one of a random order of the batch, "
+        "with one l for all from the beta distribution (alpha, alpha): l * own + (1 - l) * other. "
+        "Columns image with 4 dims, label [n, classes] or [n, l, classes]; both become float32.",
     .args = {"alpha: number = 1.0"},
     .make =
         [](const Options& o) {
@@ -152,12 +156,13 @@ Box box_of(int64_t h, int64_t w, double part, Philox& draw) {
 
 const TransformDef kCutMixBatch{
     .name = "vision.CutMixBatch",
-    .doc = "With probability `prob` for each image of a batch, a rectangle of it is taken from one of "
-           "a random order of the batch; labels are mixed by the areas. The rectangle has (1 - l) of "
-           "width and height, l from the beta distribution (alpha, alpha) (S. Yun et al., "
-           "\"CutMix\", 2019). Columns image [n, h, w, c] or [n, c, h, w] as `image_batch_format` "
-           "says, with 1 or 3 channels, any dtype, kept; label [n, classes] or [n, l, classes] of "
-           "ints, float32 afterwards.",
+    .doc =
+        "With probability `prob` for each image of a batch, a rectangle of it is taken from one of "
+        "a random order of the batch; labels are mixed by the areas. The rectangle has (1 - l) of "
+        "width and height, l from the beta distribution (alpha, alpha) (S. Yun et al., "
+        "\"CutMix\", 2019). Columns image [n, h, w, c] or [n, c, h, w] as `image_batch_format` "
+        "says, with 1 or 3 channels, any dtype, kept; label [n, classes] or [n, l, classes] of "
+        "ints, float32 afterwards.",
     .args = {"image_batch_format: ImageBatchFormat", "alpha: number = 1.0", "prob: number = 1.0"},
     .make =
         [](const Options& o) {
@@ -168,8 +173,10 @@ const TransformDef kCutMixBatch{
                 const Tensor images = (*row)[0].tensor(), labels = (*row)[1].tensor();
                 if (!is_int(labels.dtype()))
                   type_error("labels must be ints, got {}", labels.describe());
-                const int64_t n = images.dim(0), h = images.dim(last ? 1 : 2), w = images.dim(last ? 2 : 3);
-                const int64_t c = images.dim(last ? 3 : 1), planes = last ? 1 : c, pixel = last ? c : 1;
+                const int64_t n = images.dim(0), h = images.dim(last ? 1 : 2),
+                              w = images.dim(last ? 2 : 3);
+                const int64_t c = images.dim(last ? 3 : 1), planes = last ? 1 : c,
+                              pixel = last ? c : 1;
                 if (c != 1 && c != 3)
                   value_error("expected images {} with 1 or 3 channels, got {}",
                               last ? "[n, h, w, c]" : "[n, c, h, w]", images.describe());
@@ -186,7 +193,9 @@ const TransformDef kCutMixBatch{
                   const Box b = box_of(h, w, part, draw);
                   for (int64_t k = 0; k < planes; ++k) {
                     for (int64_t y = b.y; y < b.y + b.h; ++y) {
-                      const auto at = [&](int64_t image) { return (((image * planes + k) * h + y) * w + b.x) * bytes; };
+                      const auto at = [&](int64_t image) {
+                        return (((image * planes + k) * h + y) * w + b.x) * bytes;
+                      };
                       std::memcpy(to + at(i), in + at(others[i]), static_cast<size_t>(b.w * bytes));
                     }
                   }

@@ -17,11 +17,14 @@ void check(int code, const char* what) {
   if (code) value_error("broken PNG: {}: {}", what, spng_strerror(code));
 }
 
-Tensor greyed(const Tensor& rgb, int64_t h, int64_t w) {
-  Tensor out = Tensor::empty(DType::kUInt8, {h, w, 1});
-  const auto* in = static_cast<const uint8_t*>(rgb.raw());
-  auto* to = static_cast<uint8_t*>(out.mutable_raw());
-  for (int64_t i = 0; i < h * w; ++i, in += 3) to[i] = grey_of(in[0], in[1], in[2]);
+// 16 bits a channel, as they are: libspng gives them as RGBA alone.
+Tensor deep(spng_ctx* context, const ImageInfo& info) {
+  std::vector<uint16_t> rgba(static_cast<size_t>(info.h * info.w * 4));
+  check(spng_decode_image(context, rgba.data(), rgba.size() * 2, SPNG_FMT_RGBA16, 0), "its pixels");
+  Tensor out = Tensor::empty(DType::kUInt16, {info.h, info.w, info.channels});
+  auto* to = out.mutable_data<uint16_t>().data();
+  for (size_t i = 0; i < rgba.size(); i += 4)
+    for (int k = 0; k < info.channels; ++k) *to++ = rgba[i + static_cast<size_t>(k)];
   return out;
 }
 
@@ -34,28 +37,23 @@ ImageInfo read_png(std::span<const uint8_t> data, Channels channels, Tensor* out
   spng_ihdr head{};
   check(spng_get_ihdr(context.get(), &head), "its header");
   check_size(head.height, head.width, "PNG");
-  spng_trns transparent{};
   const bool grey = head.color_type == SPNG_COLOR_TYPE_GRAYSCALE;
-  const bool alpha = head.color_type == SPNG_COLOR_TYPE_TRUECOLOR_ALPHA ||
-                     head.color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA ||
-                     (!grey && spng_get_trns(context.get(), &transparent) == 0);
-  const int kept = channels == Channels::kColour         ? 3
-                   : channels == Channels::kGrey || grey ? 1
-                   : alpha                               ? 4
-                                                         : 3;
+  const int kept = channels == Channels::kColour ? 3 : channels == Channels::kGrey || grey ? 1 : 3;
   const ImageInfo info{head.height, head.width, kept};
   if (!out) return info;
+  if (head.bit_depth == 16 && channels == Channels::kUnchanged) {
+    *out = deep(context.get(), info);
+    return info;
+  }
   // libspng gives one channel only to files of up to 8 bits without colour.
   const bool direct = kept == 1 && grey && head.bit_depth <= 8;
-  const int format = kept == 4 ? SPNG_FMT_RGBA8 : direct ? SPNG_FMT_G8 : SPNG_FMT_RGB8;
-  const int flags = kept == 4 ? SPNG_DECODE_TRNS : 0;
-  size_t bytes = 0;
-  check(spng_decoded_image_size(context.get(), format, &bytes), "its size");
-  const int c = kept == 4 ? 4 : direct ? 1 : 3;
-  Tensor pixels = Tensor::empty(DType::kUInt8, {info.h, info.w, c});
-  MYCEL_CHECK(bytes == pixels.bytes(), "libspng wants {} bytes", bytes);
-  check(spng_decode_image(context.get(), pixels.mutable_raw(), bytes, format, flags), "its pixels");
-  *out = kept == 1 && !direct ? greyed(pixels, info.h, info.w) : pixels;
+  Tensor pixels = Tensor::empty(DType::kUInt8, {info.h, info.w, direct ? 1 : 3});
+  check(spng_decode_image(context.get(), pixels.mutable_raw(), pixels.bytes(),
+                          direct ? SPNG_FMT_G8 : SPNG_FMT_RGB8, 0),
+        "its pixels");
+  *out = kept == 1 && !direct
+             ? taken(static_cast<const uint8_t*>(pixels.raw()), 3, info.h, info.w, 1)
+             : pixels;
   return info;
 }
 

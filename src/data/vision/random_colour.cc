@@ -71,10 +71,11 @@ Range around(const Options& o, const char* name, double middle, double least, do
 
 const TransformDef kRandomColorAdjust{
     .name = "vision.RandomColorAdjust",
-    .doc = "Brightness, contrast, saturation and hue, each adjusted by a factor drawn evenly from its "
-           "range, in a random order. One number d stands for [max(0, 1 - d), 1 + d] (hue: [-d, d], "
-           "at most 0.5). What has the range (1, 1), hue (0, 0), is left out. uint8 [..., h, w, 3]; "
-           "float32 as well without hue.",
+    .doc =
+        "Brightness, contrast, saturation and hue, each adjusted by a factor drawn evenly from its "
+        "range, in a random order. One number d stands for [max(0, 1 - d), 1 + d] (hue: [-d, d], "
+        "at most 0.5). What has the range (1, 1), hue (0, 0), is left out. uint8 [..., h, w, 3]; "
+        "float32 as well without hue.",
     .args = {"brightness: numbers = (1, 1)", "contrast: numbers = (1, 1)",
              "saturation: numbers = (1, 1)", "hue: numbers = (0, 0)"},
     .make =
@@ -132,48 +133,53 @@ const TransformDef kRandomPosterize{
     .make =
         [](const Options& o) {
           const std::vector<int64_t> v = o.ints("bits");
-          const bool good = (v.size() == 1 || v.size() == 2) && v[0] >= 1 && v[0] <= v.back() && v.back() <= 8;
-          if (!good) o.fail("bits", "must be one or two ints in order in [1, 8], got {}", o["bits"].str());
-          return random_image_transform([low = v[0], high = v.back()](const Tensor& t, Philox& draw) {
-            extent_of(t);
-            return posterize(t, static_cast<int>(whole_between(draw, low, high)));
-          });
+          const bool good =
+              (v.size() == 1 || v.size() == 2) && v[0] >= 1 && v[0] <= v.back() && v.back() <= 8;
+          if (!good)
+            o.fail("bits", "must be one or two ints in order in [1, 8], got {}", o["bits"].str());
+          return random_image_transform(
+              [low = v[0], high = v.back()](const Tensor& t, Philox& draw) {
+                extent_of(t);
+                return posterize(t, static_cast<int>(whole_between(draw, low, high)));
+              });
         },
 };
 
 const TransformDef kRandomSolarize{
     .name = "vision.RandomSolarize",
-    .doc = "Solarize between two thresholds, each drawn evenly from the whole numbers of "
-           "`threshold`, both in [0, 255].",
+    .doc =
+        "Solarize between two thresholds, each drawn evenly from the whole numbers of "
+        "`threshold`, both in [0, 255].",
     .args = {"threshold: ints = (0, 255)"},
     .make =
         [](const Options& o) {
           const auto [low, high] = o.range("threshold", 0, 255);
-          return random_image_transform([low = static_cast<int64_t>(low), high = static_cast<int64_t>(high)](
-                                            const Tensor& t, Philox& draw) {
-            extent_of(t);
-            const auto a = static_cast<double>(whole_between(draw, low, high));
-            const auto b = static_cast<double>(whole_between(draw, low, high));
-            return solarize(t, std::min(a, b), std::max(a, b));
-          });
+          return random_image_transform(
+              [low = static_cast<int64_t>(low), high = static_cast<int64_t>(high)](const Tensor& t,
+                                                                                   Philox& draw) {
+                extent_of(t);
+                const auto a = static_cast<double>(whole_between(draw, low, high));
+                const auto b = static_cast<double>(whole_between(draw, low, high));
+                return solarize(t, std::min(a, b), std::max(a, b));
+              });
         },
 };
 
 const TransformDef kRandomLighting{
     .name = "vision.RandomLighting",
-    .doc = "Noise along the principal components of ImageNet's colours: three normal numbers of "
-           "deviation `alpha`, times the components and their size, added to the channels (A. "
-           "Krizhevsky et al., \"ImageNet classification with deep convolutional neural networks\", "
-           "2012). uint8 [..., h, w, 3].",
+    .doc =
+        "Noise along the principal components of ImageNet's colours: three normal numbers of "
+        "deviation `alpha`, times the components and their size, added to the channels (A. "
+        "Krizhevsky et al., \"ImageNet classification with deep convolutional neural networks\", "
+        "2012). uint8 [..., h, w, 3].",
     .args = {"alpha: number = 0.05"},
     .make =
         [](const Options& o) {
           return random_image_transform([alpha = o.within("alpha", 0, 1 << 24)](const Tensor& t,
-                                                                               Philox& draw) {
+                                                                                Philox& draw) {
             constexpr double kSize[3] = {55.46, 4.794, 1.148};
-            constexpr double kComponent[3][3] = {{-0.5675, 0.7192, 0.4009},
-                                                 {-0.5808, -0.0045, -0.8140},
-                                                 {-0.5836, -0.6948, 0.4203}};
+            constexpr double kComponent[3][3] = {
+                {-0.5675, 0.7192, 0.4009}, {-0.5808, -0.0045, -0.8140}, {-0.5836, -0.6948, 0.4203}};
             const Extent e = colour_extent(t);
             double n[3];
             for (double& v : n) v = alpha * draw.normal();
@@ -196,9 +202,9 @@ const TransformDef kRandomLighting{
 }  // namespace
 
 TransformDefs random_colour_transforms() {
-  return {&kRandomColor,  &kRandomSharpness, &kRandomAdjustSharpness, &kRandomColorAdjust,
-          &kRandomInvert, &kRandomGrayscale, &kRandomPosterize,       &kRandomSolarize,
-          &kRandomLighting};
+  return {&kRandomColor,       &kRandomSharpness, &kRandomAdjustSharpness,
+          &kRandomColorAdjust, &kRandomInvert,    &kRandomGrayscale,
+          &kRandomPosterize,   &kRandomSolarize,  &kRandomLighting};
 }
 
 }  // namespace mycel::data::vision

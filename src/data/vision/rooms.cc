@@ -7,8 +7,10 @@ TransformDefs vision_transforms() {
   for (const auto& part :
        {vision::decode_transforms(), vision::size_transforms(), vision::crop_transforms(),
         vision::flip_transforms(), vision::number_transforms(), vision::colour_transforms(),
-        vision::random_colour_transforms(), vision::histogram_transforms(), vision::hsv_transforms(), vision::warp_transforms(), vision::blur_transforms(),
-        vision::erase_transforms(), vision::mix_transforms(), vision::box_transforms()})
+        vision::random_colour_transforms(), vision::histogram_transforms(),
+        vision::hsv_transforms(), vision::warp_transforms(), vision::blur_transforms(),
+        vision::erase_transforms(), vision::mix_transforms(), vision::box_transforms(),
+        vision::augment_transforms(), vision::file_transforms()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -83,18 +83,16 @@ ImageInfo read_tiff(std::span<const uint8_t> data, Channels channels, Tensor* ou
   TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &w);
   TIFFGetField(tiff.get(), TIFFTAG_IMAGELENGTH, &h);
   check_size(h, w, "TIFF");
-  uint16_t samples = 1, photometric = PHOTOMETRIC_MINISBLACK;
-  TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_SAMPLESPERPIXEL, &samples);
+  uint16_t bits = 8, photometric = PHOTOMETRIC_MINISBLACK;
+  TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_BITSPERSAMPLE, &bits);
   TIFFGetField(tiff.get(), TIFFTAG_PHOTOMETRIC, &photometric);
   const bool grey = photometric == PHOTOMETRIC_MINISBLACK || photometric == PHOTOMETRIC_MINISWHITE;
-  const bool alpha = (grey && samples > 1) || (photometric == PHOTOMETRIC_RGB && samples > 3);
-  const int kept = channels == Channels::kGrey     ? 1
-                   : channels == Channels::kColour ? 3
-                   : alpha                         ? 4
-                   : grey                          ? 1
-                                                   : 3;
-  const ImageInfo info{h, w, kept};
+  const bool one = channels == Channels::kGrey || (channels == Channels::kUnchanged && grey);
+  const ImageInfo info{h, w, one ? 1 : 3};
   if (!out) return info;
+  if (bits > 8 && channels == Channels::kUnchanged)
+    value_error("a TIFF with {} bits a channel is not read unchanged; read it as colour or grey",
+                bits);
   char why[1024] = "";
   if (!TIFFRGBAImageOK(tiff.get(), why)) value_error("this TIFF is not read: {}", why);
   // A header may claim far more pixels than there are bytes: no format here packs 20000 to one.
@@ -102,18 +100,13 @@ ImageInfo read_tiff(std::span<const uint8_t> data, Channels channels, Tensor* ou
   std::vector<uint32_t> pixels(static_cast<size_t>(w) * h);
   if (!TIFFReadRGBAImageOriented(tiff.get(), w, h, pixels.data(), ORIENTATION_TOPLEFT, 1))
     broken("its pixels");
-  static_assert(sizeof(uint32_t) == 4);
-  std::vector<uint8_t> rgba(pixels.size() * 4);
+  std::vector<uint8_t> rgb(pixels.size() * 3);
   for (size_t i = 0; i < pixels.size(); ++i) {
-    rgba[4 * i] = TIFFGetR(pixels[i]);
-    rgba[4 * i + 1] = TIFFGetG(pixels[i]);
-    rgba[4 * i + 2] = TIFFGetB(pixels[i]);
-    rgba[4 * i + 3] = TIFFGetA(pixels[i]);
+    rgb[3 * i] = TIFFGetR(pixels[i]);
+    rgb[3 * i + 1] = TIFFGetG(pixels[i]);
+    rgb[3 * i + 2] = TIFFGetB(pixels[i]);
   }
-  *out = from_rgba(rgba.data(), h, w,
-                   kept == 1   ? Channels::kGrey
-                   : kept == 3 ? Channels::kColour
-                               : Channels::kUnchanged);
+  *out = taken(rgb.data(), 3, h, w, info.channels);
   return info;
 }
 

@@ -12,27 +12,14 @@ ImageInfo read_webp(std::span<const uint8_t> data, Channels channels, Tensor* ou
     value_error("broken WebP: its header");
   if (f.has_animation) value_error("an animated WebP is not read; expected a still image");
   check_size(f.height, f.width, "WebP");
-  const int kept = channels == Channels::kGrey     ? 1
-                   : channels == Channels::kColour ? 3
-                   : f.has_alpha                   ? 4
-                                                   : 3;
-  const ImageInfo info{f.height, f.width, kept};
+  const ImageInfo info{f.height, f.width, channels == Channels::kGrey ? 1 : 3};
   if (!out) return info;
-  const int c = kept == 4 ? 4 : 3;
-  Tensor pixels = Tensor::empty(DType::kUInt8, {info.h, info.w, c});
+  Tensor pixels = Tensor::empty(DType::kUInt8, {info.h, info.w, 3});
   auto* to = static_cast<uint8_t*>(pixels.mutable_raw());
-  const auto stride = static_cast<int>(info.w * c);
-  const auto* done = c == 4
-                         ? WebPDecodeRGBAInto(data.data(), data.size(), to, pixels.bytes(), stride)
-                         : WebPDecodeRGBInto(data.data(), data.size(), to, pixels.bytes(), stride);
-  if (!done) value_error("broken WebP: its pixels");
-  if (kept != 1) {
-    *out = pixels;
-    return info;
-  }
-  *out = Tensor::empty(DType::kUInt8, {info.h, info.w, 1});
-  auto* grey = static_cast<uint8_t*>(out->mutable_raw());
-  for (int64_t i = 0; i < info.h * info.w; ++i, to += 3) grey[i] = grey_of(to[0], to[1], to[2]);
+  if (!WebPDecodeRGBInto(data.data(), data.size(), to, pixels.bytes(),
+                         static_cast<int>(info.w * 3)))
+    value_error("broken WebP: its pixels");
+  *out = info.channels == 1 ? taken(to, 3, info.h, info.w, 1) : pixels;
   return info;
 }
 
