@@ -131,8 +131,18 @@ for given in ("rgb", "dark", "one"):
     case("AutoContrast", given)
     case("AutoContrast", given, cutoff=10.0, ignore=[30, 40])
 for mode in (
-    "RGB2BGR", "RGB2RGBA", "RGB2BGRA", "RGB2GRAY", "BGR2GRAY", "GRAY2RGB", "GRAY2RGBA",
-    "RGBA2RGB", "RGBA2BGR", "RGBA2BGRA", "RGBA2GRAY", "BGRA2GRAY",
+    "RGB2BGR",
+    "RGB2RGBA",
+    "RGB2BGRA",
+    "RGB2GRAY",
+    "BGR2GRAY",
+    "GRAY2RGB",
+    "GRAY2RGBA",
+    "RGBA2RGB",
+    "RGBA2BGR",
+    "RGBA2BGRA",
+    "RGBA2GRAY",
+    "BGRA2GRAY",
 ):
     given = "grey" if mode[0:4] == "GRAY" else "rgba" if mode.split("2")[0][-1] == "A" else "rgb"
     case("ConvertColor", given, convert_mode="COLOR_" + mode)
@@ -145,9 +155,29 @@ for inter in ("NEAREST", "BILINEAR", "BICUBIC", "AREA"):
         case("Rotate", "rgb", slack, degrees=degrees, resample=inter, expand=True)
     case("Rotate", "grey", slack, degrees=45, resample=inter, center=(5, 9), fill_value=9)
     case("Rotate", "float", 1e-5, degrees=45, resample=inter)
-    case("Affine", "rgb", slack, 0.001, degrees=20, translate=(0.1, -0.2), scale=1.2, shear=10, resample=inter)
-    case("Affine", "rgb", slack, 0.001, degrees=200, translate=(0, 0), scale=0.5, shear=(5, -8), resample=inter,
-         fill_value=(7, 50, 200))
+    case(
+        "Affine",
+        "rgb",
+        slack,
+        0.001,
+        degrees=20,
+        translate=(0.1, -0.2),
+        scale=1.2,
+        shear=10,
+        resample=inter,
+    )
+    case(
+        "Affine",
+        "rgb",
+        slack,
+        0.001,
+        degrees=200,
+        translate=(0, 0),
+        scale=0.5,
+        shear=(5, -8),
+        resample=inter,
+        fill_value=(7, 50, 200),
+    )
     ends = [[4, 2], [45, 6], [50, 30], [1, 36]]
     start = [[0, 0], [50, 0], [50, 36], [0, 36]]
     case("Perspective", "rgb", slack, start_points=start, end_points=ends, interpolation=inter)

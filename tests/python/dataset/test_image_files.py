@@ -1,0 +1,77 @@
+"""Images in files, and images of Pillow in pipelines."""
+
+import io
+
+import mycel.dataset.vision as vision
+import numpy as np
+import pytest
+from mycel.dataset import NumpySlicesDataset
+from mycel.dataset.transforms import py_transforms
+from mycel.dataset.vision import c_transforms
+from mycel.dataset.vision import py_transforms as py_vision
+from PIL import Image
+
+pytestmark = pytest.mark.one_mode("images are read before any network sees them")
+
+
+def picture(h=24, w=32):
+    y, x = np.mgrid[:h, :w]
+    return np.stack([8 * x % 256, 10 * y % 256, (x + y) * 4 % 256], -1).astype(np.uint8)
+
+
+def test_files(tmp_path):
+    image = picture()
+    vision.write_png(tmp_path / "a.png", image)
+    np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / "a.png")), image)
+    np.testing.assert_array_equal(vision.read_image(tmp_path / "a.png"), image)
+    assert vision.read_image(tmp_path / "a.png", vision.ImageReadMode.GRAYSCALE).shape == (
+        24,
+        32,
+        1,
+    )
+    data = vision.encode_jpeg(image, 90)
+    # Both are libjpeg-turbo: the same bytes give the same pixels.
+    want = np.asarray(Image.open(io.BytesIO(data.tobytes())))
+    np.testing.assert_array_equal(vision.Decode()(data), want)
+    assert vision.get_image_size(data) == [24, 32] == vision.get_image_size(image)
+    assert vision.get_image_num_channels(data) == 3
+    assert vision.get_image_size(Image.fromarray(image)) == [24, 32]
+    vision.write_file(tmp_path / "b.jpg", data)
+    np.testing.assert_array_equal(vision.read_file(tmp_path / "b.jpg"), data)
+    with pytest.raises(OSError, match="none.png"):
+        vision.read_image(tmp_path / "none.png")
+    with pytest.raises(ValueError, match="quality"):
+        vision.encode_jpeg(image, 101)
+
+
+def test_images_of_pillow():
+    image = picture()
+    seen = []
+
+    def turned(im):
+        seen.append(type(im))
+        return im.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+
+    ops = [vision.ToPIL(), vision.CenterCrop(8), turned, vision.ToTensor(), lambda a: a * 255]
+    d = NumpySlicesDataset({"image": image[None]}).map(ops, "image")
+    (row,) = d.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    want = vision.CenterCrop(8)(image)[:, ::-1].transpose(2, 0, 1)
+    np.testing.assert_allclose(row[0], want, atol=1e-3)
+    assert issubclass(seen[0], Image.Image)
+    chain = py_transforms.Compose([py_vision.ToPIL(), turned, py_vision.ToTensor()])
+    np.testing.assert_allclose(chain(image) * 255, image[:, ::-1].transpose(2, 0, 1), atol=1e-3)
+    made = vision.Decode(to_pil=True)(vision.encode_png(image))
+    np.testing.assert_array_equal(np.asarray(made), image)
+
+
+def test_modules_under_their_earlier_names():
+    image = picture()
+    np.testing.assert_array_equal(
+        c_transforms.Resize((12, 16))(image), vision.Resize((12, 16))(image)
+    )
+    chw = image.transpose(2, 0, 1).astype(np.float32) / 255
+    half = [0.5, 0.5, 0.5]
+    np.testing.assert_allclose(py_vision.Normalize(half, half)(chw), chw * 2 - 1, atol=1e-6)
+    assert (py_vision.Cutout(4)(chw) == 0).sum() >= 3 * 4 * 4
+    with pytest.raises(ValueError, match="'rgb' must be True"):
+        c_transforms.Decode(rgb=False)
