@@ -42,6 +42,7 @@ RUNS = {
     "infer_resnet50": ("w4_infer.py", "resnet50", INFER),
     "infer_mobilenetv2": ("w4_infer.py", "mobilenetv2", INFER),
     "infer_bert": ("w4_infer.py", "bert", INFER),
+    "data": ("w6_data.py", "pipeline", ("mycel-graph", "torch")),
     "loop": ("w7_control.py", "forward,while", ("mycel-graph", "torch", "jax")),
 }
 LOWER = {"ns/op", "us", "ms", "s"}

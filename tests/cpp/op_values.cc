@@ -99,7 +99,9 @@ std::vector<double> matrices(const Shape& shape, Domain::Kind kind, Stream& s) {
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < n; ++j) {
         double& out = a[i * n + j];
-        if (kind == Domain::kSpd) {
+        if (m != n) {  // of a call that is to be refused
+          out = b[i * n + j];
+        } else if (kind == Domain::kSpd) {
           out = i == j ? 1.0 : 0.0;
           for (int64_t l = 0; l < m; ++l) out += b[l * n + i] * b[l * n + j];
         } else if (kind == Domain::kRegular) {

@@ -160,6 +160,27 @@ void conv_loops(LoopCtx& c) {
             c.in(0), c.in(1), c.has(2) ? &bias : nullptr, c.out());
 }
 
+namespace {
+
+// Whether a convolution of x with w gives something of shape dy.
+void check_like(TypeRuleCtx& c, const ConvSteps& s, const Shape& x, const Shape& w,
+                const Shape& dy) {
+  const int rank = dy.rank() - 2, channel = channel_axis(rank, s.channel_last);
+  bool fits = x.rank() == dy.rank() && w.rank() == dy.rank();
+  if (fits) {
+    const bool open = x[channel] == kUnknownDim || w[1] == kUnknownDim;
+    fits = !dims_differ(x[0], dy[0]) && !dims_differ(w[0], dy[channel]) &&
+           (open || x[channel] == w[1] * s.groups);
+  }
+  for (int d = 0; fits && d < rank; ++d) {
+    const int axis = spatial_axis(d, s.channel_last);
+    fits = !dims_differ(conv_out(s, d, rank, x[axis], w[d + 2]), dy[axis]);
+  }
+  if (!fits) c.fail("a convolution of {} with {} does not give {}", x.str(), w.str(), dy.str());
+}
+
+}  // namespace
+
 void conv_dx_type(TypeRuleCtx& c) {
   ConvSteps s = steps_of(c.attrs);
   const Shape &dy = c.shape(0), &w = c.shape(1);
@@ -170,7 +191,10 @@ void conv_dx_type(TypeRuleCtx& c) {
   if (dims_differ(dy[channel_axis(rank, s.channel_last)], w[0])) {
     c.fail("dy has {} channels, the weight gives {}", dy[channel_axis(rank, s.channel_last)], w[0]);
   }
-  if (c.has(2)) return c.result(c.dtype(0), c.shape(2));
+  if (c.has(2)) {
+    check_like(c, s, c.shape(2), w, dy);
+    return c.result(c.dtype(0), c.shape(2));
+  }
   if (s.pad_mode == "same") c.fail("pad_mode 'same' needs the operand 'like'");
   std::vector<int64_t> extra = c.attrs.ints("extra"), in;
   if (extra.size() == 1) extra.resize(rank, extra[0]);
@@ -216,13 +240,19 @@ void conv_dw_type(TypeRuleCtx& c) {
   if (x[channel] != kUnknownDim && x[channel] % s.groups != 0) {
     c.fail("{} channels cannot be divided into {} groups", x[channel], s.groups);
   }
-  if (c.has(2)) return c.result(c.dtype(0), c.shape(2));
+  if (c.has(2)) {
+    check_like(c, s, x, c.shape(2), dy);
+    return c.result(c.dtype(0), c.shape(2));
+  }
   const Attr& kernel = c.attrs["kernel"];
   if (kernel.none() || static_cast<int>(kernel.ints().size()) != rank) {
     c.fail("'kernel' must be {} numbers, or the operand 'like' be given", rank);
   }
   Shape w{dy[channel], x[channel] == kUnknownDim ? kUnknownDim : x[channel] / s.groups};
-  for (int64_t k : kernel.ints()) w.push_back(k);
+  for (int64_t k : kernel.ints()) {
+    if (k < 0) c.fail("'kernel' must not be negative, got {}", kernel.str());
+    w.push_back(k);
+  }
   for (int d = 0; d < rank; ++d) {
     int64_t out = conv_out(s, d, rank, x[spatial_axis(d, s.channel_last)], w[d + 2]);
     if (dims_differ(out, dy[spatial_axis(d, s.channel_last)])) {

@@ -28,22 +28,31 @@ struct Set {
     return u;
   }
 };
+// Integers wrap around: sums and products are made without a sign.
+template <typename T>
+auto unsigned_of(T v) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    return static_cast<uint64_t>(v);
+  } else {
+    return v;
+  }
+}
 struct Add {
   template <typename T>
   static T apply(T y, T u) {
-    return static_cast<T>(y + u);
+    return static_cast<T>(unsigned_of(y) + unsigned_of(u));
   }
 };
 struct Subtract {
   template <typename T>
   static T apply(T y, T u) {
-    return static_cast<T>(y - u);
+    return static_cast<T>(unsigned_of(y) - unsigned_of(u));
   }
 };
 struct Multiply {
   template <typename T>
   static T apply(T y, T u) {
-    return static_cast<T>(y * u);
+    return static_cast<T>(unsigned_of(y) * unsigned_of(u));
   }
 };
 struct Divide {

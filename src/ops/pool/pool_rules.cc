@@ -175,15 +175,40 @@ void avg_pool_loops(LoopCtx& c) {
                 divisor_of(c.attrs), c.in(0), c.out());
 }
 
+namespace {
+
+// Whether pooling an operand of shape x gives something of shape y.
+void check_pooled_from(TypeRuleCtx& c, const Shape& x, const Shape& y) {
+  const int rank = y.rank() - 2;
+  const bool last = c.attrs.string("layout") == "channel_last";
+  auto differ = [](int64_t a, int64_t b) { return a >= 0 && b >= 0 && a != b; };
+  bool fits = x.rank() == y.rank() && !differ(x[0], y[0]) &&
+              !differ(x[channel_axis(rank, last)], y[channel_axis(rank, last)]);
+  const bool adaptive = is_adaptive(c.attrs);
+  const PoolSteps s = adaptive ? PoolSteps() : avg_steps_of(c.attrs);
+  if (!adaptive) check_pool_steps(c, s, rank);
+  for (int d = 0; fits && d < rank; ++d) {
+    const int64_t in = x[spatial_axis(d, last)], out = y[spatial_axis(d, last)];
+    fits = in >= kUnknownDim && (adaptive || !differ(pool_out(s, d, rank, in), out));
+  }
+  if (!fits) c.fail("pooling {} does not give {}", x.str(), y.str());
+}
+
+}  // namespace
+
 void avg_dx_type(TypeRuleCtx& c) {
   check_rank(c, std::clamp(c.shape(0).rank() - 2, 1, 3));
-  if (c.has(1)) return c.result(c.dtype(0), c.shape(1));
-  const Attr& size = c.attrs["size"];
-  if (size.none() || static_cast<int>(size.ints().size()) != c.shape(0).rank() - 2) {
-    c.fail("'size' must be {} numbers, or the operand 'like' be given", c.shape(0).rank() - 2);
+  Shape x = c.shape(0);
+  if (c.has(1)) {
+    x = c.shape(1);
+  } else {
+    const Attr& size = c.attrs["size"];
+    if (size.none() || static_cast<int>(size.ints().size()) != x.rank() - 2)
+      c.fail("'size' must be {} numbers, or the operand 'like' be given", x.rank() - 2);
+    x = with_spatial(x, size.ints(), c.attrs.string("layout") == "channel_last");
   }
-  c.result(c.dtype(0),
-           with_spatial(c.shape(0), size.ints(), c.attrs.string("layout") == "channel_last"));
+  check_pooled_from(c, x, c.shape(0));
+  c.result(c.dtype(0), x);
 }
 
 void avg_dx_grad(Adjoint& a) {

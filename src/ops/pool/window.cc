@@ -59,7 +59,7 @@ int64_t pool_out(const PoolSteps& s, int dim, int rank, int64_t in) {
   Border b = border_of(s.steps, dim, rank, in, s.kernel[dim]);
   int64_t stride = s.steps.stride[dim];
   int64_t room = in + b.before + b.after - s.steps.dilation[dim] * (s.kernel[dim] - 1) - 1;
-  if (room < 0) return 0;
+  if (room + stride <= 0) return 0;  // not even a window that reaches beyond the end
   int64_t out = (room + stride - 1) / stride + 1;
   return (out - 1) * stride >= in + b.before ? out - 1 : out;
 }

@@ -91,7 +91,21 @@ void concat_grad(Adjoint& a) {
 
 // y and the tensors that were joined into it: the parts of y, cut at their sizes.
 void concat_grad_type(TypeRuleCtx& c) {
-  for (int i = 1; i < c.inputs(); ++i) c.result(c.dtype(0), c.shape(i));
+  const int axis = c.axis(c.attrs.integer("axis"));
+  const Shape& y = c.shape(0);
+  int64_t total = 0;
+  for (int i = 1; i < c.inputs(); ++i) {
+    Shape part = c.shape(i);
+    bool fits = part.rank() == y.rank();
+    for (int d = 0; fits && d < y.rank(); ++d) {
+      fits = d == axis || part[d] == y[d] || part[d] == kUnknownDim || y[d] == kUnknownDim;
+    }
+    if (!fits) c.fail("part {} of shape {} was not joined into {}", i - 1, part.str(), y.str());
+    total = total < 0 || part[axis] == kUnknownDim ? kUnknownDim : total + part[axis];
+    c.result(c.dtype(0), part);
+  }
+  if (total >= 0 && y[axis] != kUnknownDim && total != y[axis])
+    c.fail("the parts have {} along axis {} together, y has {}", total, axis, y[axis]);
 }
 
 // Sizes of the parts; one -1 stands for what is left when the dim is known.
