@@ -8,6 +8,9 @@ std::unique_ptr<RecordWriter> write_records(const RecordFile& file) {
   return media().records->write(file);
 }
 std::string record_header(const std::string& path) { return media().records->header(path); }
+std::vector<std::string> record_files(const std::string& path) {
+  return media().records->files(path);
+}
 std::vector<std::string> record_index_fields(const std::vector<std::string>& paths) {
   return media().records->index_fields(paths);
 }

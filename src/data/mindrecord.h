@@ -55,7 +55,9 @@ std::unique_ptr<RecordWriter> write_records(const RecordFile& file);
 
 // The header of a file, as JSON.
 std::string record_header(const std::string& path);
-// The index fields of `paths` (all shards that the header names for a single path).
+// The files of all shards that the header of one of them names.
+std::vector<std::string> record_files(const std::string& path);
+// The index fields of files.
 std::vector<std::string> record_index_fields(const std::vector<std::string>& paths);
 // Values of an index field with how many rows have each, sorted as the database sorts them.
 std::vector<std::pair<std::string, int64_t>> record_categories(
@@ -68,6 +70,7 @@ std::vector<int64_t> find_records(const std::vector<std::string>& paths, const s
 struct RecordFormat {
   std::unique_ptr<RecordWriter> (*write)(const RecordFile&);
   std::string (*header)(const std::string&);
+  std::vector<std::string> (*files)(const std::string&);
   std::vector<std::string> (*index_fields)(const std::vector<std::string>&);
   std::vector<std::pair<std::string, int64_t>> (*categories)(const std::vector<std::string>&,
                                                              const std::string&);

@@ -86,6 +86,6 @@ __all__ = [
     "BatchInfo", "BuiltinSampler", "DSCallback", "Dataset", "DatasetCache", "DistributedSampler",
     "GeneratorDataset", "IterSampler", "MappableDataset", "NumpySlicesDataset", "PKSampler",
     "PaddedDataset", "RandomSampler", "Sampler", "Schema", "SequentialSampler", "Shuffle",
-    "SourceDataset", "SubsetRandomSampler", "SubsetSampler", "WaitedDSCallback", "WeightedRandomSampler",
-    "config", "digits", "zip",
+    "SourceDataset", "SubsetRandomSampler", "SubsetSampler", "WaitedDSCallback",
+    "WeightedRandomSampler", "config", "digits", "zip",
 ]  # fmt: skip

@@ -64,7 +64,8 @@ int64_t RecordHeader::rows() const {
 
 RecordHeader read_record_header(const Bytes& file) {
   uint64_t length = 0;
-  if (file.size() < 8) no_header(file, "it is too short");
+  if (file.size() < 8)
+    no_header(file, "it is too short; a writer that does not commit leaves such");
   file.read_at(0, &length, 8);
   if (length == 0) no_header(file, "it has no header; a writer that does not commit leaves such");
   if (length > kLargestHeader || length > file.size() - 8)

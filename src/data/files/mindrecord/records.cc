@@ -88,17 +88,7 @@ bool same_fields(const RecordHeader& a, const RecordHeader& b) {
 }  // namespace
 
 RecordShards::RecordShards(const std::vector<std::string>& paths) {
-  add(paths[0]);
-  if (paths.size() == 1 && header().shards.size() > 1) {
-    const size_t slash = paths[0].rfind('/');
-    const std::string folder = slash == std::string::npos ? "" : paths[0].substr(0, slash);
-    const std::vector<std::string> names = header().shards;
-    shards_.clear();
-    places_.clear();
-    for (const std::string& name : names) add(join_path(folder, name.substr(name.rfind('/') + 1)));
-    return;
-  }
-  for (size_t i = 1; i < paths.size(); ++i) add(paths[i]);
+  for (const std::string& p : paths) add(p);
 }
 
 void RecordShards::add(const std::string& path) {

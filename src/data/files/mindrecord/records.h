@@ -10,8 +10,7 @@ namespace mycel::data {
 
 class RecordShards {
  public:
-  // One path: all shards that its header names, in their order; several: these, in this order.
-  // They must have the same fields.
+  // In this order; they must have the same fields.
   explicit RecordShards(const std::vector<std::string>& paths);
   const RecordHeader& header() const { return shards_[0].header; }
   int64_t size() const { return static_cast<int64_t>(places_.size()); }

@@ -47,9 +47,33 @@ Row padding(const Options& o, const RecordHeader& h, const std::vector<size_t>& 
   return row;
 }
 
+std::vector<std::string> all_files(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash);
+  std::vector<std::string> out;
+  for (const std::string& name : read_record_header(*disk_bytes(path)).shards)
+    out.push_back(join_path(folder, name.substr(name.rfind('/') + 1)));
+  // A single file that was given another name is still that file.
+  return out.size() == 1 ? std::vector{path} : out;
+}
+
+// One name stands for all shards, a list for itself.
+std::vector<std::string> paths_of(const Options& o) {
+  const Option& given = o["dataset_files"];
+  if (given.is<std::string>()) return all_files(given.get<std::string>());
+  std::vector<std::string> out;
+  if (given.is<Option::List>()) {
+    for (const Option& p : given.get<Option::List>()) {
+      if (!p.is<std::string>()) break;
+      out.push_back(p.get<std::string>());
+    }
+    if (out.size() == given.get<Option::List>().size() && !out.empty()) return out;
+  }
+  type_error("{}: 'dataset_files' must be a str or a list of str, got {}", o.owner(), given.str());
+}
+
 DatasetPtr open(const Options& o) {
-  std::vector<std::string> paths = o.strings("dataset_files");
-  if (paths.empty()) value_error("{}: no files are given", o.owner());
+  const std::vector<std::string> paths = paths_of(o);
   const auto shards = std::make_shared<const RecordShards>(paths);
   const RecordHeader& h = shards->header();
   std::vector<std::string> all;
@@ -87,7 +111,7 @@ const SourceDef kMind{
         "order; otherwise the fields in order of names. `padded_sample` (a value for each "
         "column) is given `num_padded` times after the rows. Columns: numbers [], strings [], "
         "bytes as uint8 [bytes], arrays in the dtype and shape of the schema.",
-    .args = {"dataset_files: strings", "columns_list: strings? = None",
+    .args = {"dataset_files: any", "columns_list: strings? = None",
              "num_parallel_workers: int? = None", "shuffle: any? = None", "num_shards: int? = None",
              "shard_id: int? = None", "sampler: any? = None", "padded_sample: any? = None",
              "num_padded: int? = None", "num_samples: int? = None", "cache: any? = None"},
@@ -152,7 +176,8 @@ std::vector<int64_t> find(const std::vector<std::string>& paths, const std::stri
 SourceDefs mindrecord_sources() { return {&kMind}; }
 
 const RecordFormat* record_format() {
-  static const RecordFormat kFormat{record_writer, header_text, index_fields, categories, find};
+  static const RecordFormat kFormat{record_writer, header_text, all_files,
+                                    index_fields,  categories,  find};
   return &kFormat;
 }
 
