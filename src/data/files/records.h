@@ -13,6 +13,10 @@ SourceDefs text_file_sources();
 SourceDefs csv_sources();
 SourceDefs mindrecord_sources();
 SourceDefs text_set_sources();
+SourceDefs voc_sources();
+SourceDefs coco_sources();
+SourceDefs picture_set_sources();
+SourceDefs sound_set_sources();
 SourceDefs language_set_sources();
 SourceDefs translation_set_sources();
 

@@ -155,6 +155,80 @@ for _task in ["AFQMC", "TNEWS", "IFLYTEK", "CMNLI", "WSC", "CSL"]:
             )
         )
 
+CASES += [
+    ("voc_segmentation", "VOCDataset", {"dataset_dir": "@voc"}),
+    (
+        "voc_detection",
+        "VOCDataset",
+        {"dataset_dir": "@voc", "task": "Detection"},
+    ),
+    (
+        "voc_detection_classes",
+        "VOCDataset",
+        {"dataset_dir": "@voc", "task": "Detection", "class_indexing": {"dog": 5}},
+    ),
+    ("celeba_all", "CelebADataset", {"dataset_dir": "@celeba"}),
+    ("celeba_train", "CelebADataset", {"dataset_dir": "@celeba", "usage": "train"}),
+    ("celeba_valid", "CelebADataset", {"dataset_dir": "@celeba", "usage": "valid"}),
+    ("manifest_train", "ManifestDataset", {"dataset_file": "@manifest/all.manifest"}),
+    (
+        "manifest_eval",
+        "ManifestDataset",
+        {
+            "dataset_file": "@manifest/all.manifest",
+            "usage": "eval",
+            "class_indexing": {"cat": 9, "dog": 1},
+        },
+    ),
+    (
+        "flickr",
+        "FlickrDataset",
+        {"dataset_dir": "@flickr/images", "annotation_file": "@flickr/captions.token"},
+    ),
+    ("stl10_train", "STL10Dataset", {"dataset_dir": "@stl10", "usage": "train"}),
+    ("stl10_unlabeled", "STL10Dataset", {"dataset_dir": "@stl10", "usage": "unlabeled"}),
+    ("stl10_all", "STL10Dataset", {"dataset_dir": "@stl10"}),
+    ("food_train", "Food101Dataset", {"dataset_dir": "@food101", "usage": "train"}),
+    ("food_all", "Food101Dataset", {"dataset_dir": "@food101"}),
+    ("sun397", "SUN397Dataset", {"dataset_dir": "@sun397"}),
+    ("caltech256", "Caltech256Dataset", {"dataset_dir": "@caltech256"}),
+    ("places_train", "Places365Dataset", {"dataset_dir": "@places365"}),
+    ("places_val", "Places365Dataset", {"dataset_dir": "@places365", "usage": "val"}),
+    (
+        "places_large",
+        "Places365Dataset",
+        {"dataset_dir": "@places365", "usage": "train-standard", "small": False},
+    ),
+    ("ljspeech", "LJSpeechDataset", {"dataset_dir": "@ljspeech"}),
+    ("speech_train", "SpeechCommandsDataset", {"dataset_dir": "@speech", "usage": "train"}),
+    ("speech_test", "SpeechCommandsDataset", {"dataset_dir": "@speech", "usage": "test"}),
+    ("speech_all", "SpeechCommandsDataset", {"dataset_dir": "@speech"}),
+    ("yesno", "YesNoDataset", {"dataset_dir": "@yesno"}),
+    ("gtzan_all", "GTZANDataset", {"dataset_dir": "@gtzan"}),
+    ("gtzan_train", "GTZANDataset", {"dataset_dir": "@gtzan", "usage": "train"}),
+    ("cmuarctic", "CMUArcticDataset", {"dataset_dir": "@cmuarctic", "name": "bdl"}),
+    ("libritts_dev", "LibriTTSDataset", {"dataset_dir": "@libritts", "usage": "dev-clean"}),
+    ("libritts_all", "LibriTTSDataset", {"dataset_dir": "@libritts"}),
+]
+for _task, _file in [
+    ("Detection", "boxes"),
+    ("Stuff", "boxes"),
+    ("Keypoint", "boxes"),
+    ("Panoptic", "panoptic"),
+    ("Captioning", "captions"),
+]:
+    CASES.append(
+        (
+            f"coco_{_task.lower()}",
+            "CocoDataset",
+            {
+                "dataset_dir": "@coco/images",
+                "annotation_file": f"@coco/{_file}.json",
+                "task": _task,
+            },
+        )
+    )
+
 
 def placed(value, root):
     """The argument with "@x" as a path below `root`."""

@@ -311,6 +311,149 @@ def make_folders(root: Path) -> None:
             z.write(path, path.relative_to(folder))
 
 
+def make_voc(root: Path) -> None:
+    folder = root / "voc"
+    for k, name in enumerate(["2011_1", "2012_2"]):
+        objects = "".join(
+            f"<object><name>{n}</name><pose>Unspecified</pose><truncated>{k}</truncated>"
+            f"<difficult>{d}</difficult><bndbox><xmin>{5 * d + 1}</xmin><ymin>{k + 2}</ymin>"
+            f"<xmax>{60 + k}</xmax><ymax>{40 + d}</ymax></bndbox></object>"
+            for n, d in [("dog", 0), ("cat", 1)][: k + 1]
+        )
+        xml = (
+            f"<?xml version='1.0'?><annotation><folder>V</folder><filename>{name}.jpg</filename>"
+            "<size><width>64</width><height>48</height><depth>3</depth></size>"
+            f"<segmented>1</segmented>{objects}</annotation>"
+        )
+        write(folder / "Annotations" / f"{name}.xml", xml)
+        write(folder / "JPEGImages" / f"{name}.jpg", fake_image(k))
+        write(folder / "SegmentationClass" / f"{name}.png", fake_image(k + 9))
+    for task in ["Main", "Segmentation"]:
+        write(folder / "ImageSets" / task / "train.txt", "2012_2\n2011_1\n")
+        write(folder / "ImageSets" / task / "val.txt", "2011_1\n")
+
+
+def make_coco(root: Path) -> None:
+    folder = root / "coco"
+    for k in range(3):
+        write(folder / "images" / f"{k:012d}.jpg", fake_image(k))
+    images = [{"id": 40 - k, "file_name": f"{k:012d}.jpg"} for k in (1, 0, 2)]
+    categories = [
+        {"id": 1, "name": "person", "isthing": 1, "supercategory": "p"},
+        {"id": 7, "name": "train", "isthing": 0, "supercategory": "v"},
+    ]
+    boxes = [
+        {
+            "id": 100 + k,
+            "image_id": 40 - k % 2,
+            "category_id": [1, 7][k % 2],
+            "bbox": [10.5 + k, 20, 30, 40.25],
+            "iscrowd": k % 2,
+            "area": 1200.5 + k,
+            "segmentation": {"counts": [3, 1, 2 + k], "size": [2, 3]}
+            if k % 2
+            else [[1.0 * k, 2.0, 3.0, 4.0, 5.0, 6.0], [7, 8, 9, 10.5]][: 1 + (k == 0)],
+            "keypoints": [k, 2, 2, 3, 4, 1],
+            "num_keypoints": 2,
+        }
+        for k in range(3)
+    ]
+    panoptic = [
+        {
+            "image_id": 40 - k,
+            "file_name": f"{k:012d}.png",
+            "segments_info": [
+                {"id": 9, "category_id": 7, "bbox": [1, 2, 3, 4 + k], "iscrowd": 0, "area": 12}
+            ],
+        }
+        for k in range(2)
+    ]
+    captions = [{"id": 5 + k, "image_id": 40 - k // 2, "caption": f"caption {k}"} for k in range(3)]
+    for name, annotations in [("boxes", boxes), ("panoptic", panoptic), ("captions", captions)]:
+        data = {"info": {}, "images": images, "annotations": annotations, "categories": categories}
+        write(folder / f"{name}.json", json.dumps(data))
+
+
+def make_pictures(root: Path) -> None:
+    folder = root / "celeba"
+    names = " ".join(f"A{k}" for k in range(40))
+    lines = []
+    for k in range(3):
+        write(folder / f"{k:06d}.jpg", fake_image(k))
+        lines.append(f"{k:06d}.jpg " + " ".join(str(1 - 2 * ((j + k) % 2)) for j in range(40)))
+    write(folder / "list_attr_celeba.txt", f"3\n{names}\n" + "\n".join(lines) + "\n")
+    write(folder / "list_eval_partition.txt", "000000.jpg 0\n000001.jpg 1\n000002.jpg 0\n")
+    lines = [
+        ("train", "a.jpg", ["dog"]),
+        ("train", "b.jpg", ["cat"]),
+        ("eval", "c.jpg", ["cat"]),
+        ("train", "d.jpg", ["dog", "cat"]),
+    ]
+    text = ""
+    for k, (usage, file, labels) in enumerate(lines):
+        write(root / "manifest" / file, fake_image(k))
+        annotations = [{"type": "modelarts/image_classification", "name": n} for n in labels]
+        source = str(root / "manifest" / file)
+        text += json.dumps({"source": source, "usage": usage, "annotation": annotations}) + "\n"
+    write(root / "manifest" / "all.manifest", text)
+    text = "".join(f"{k}.jpg#{c}\tcaption {c} of {k}\n" for k in range(2) for c in range(5))
+    write(root / "flickr" / "captions.token", text)
+    for k in range(2):
+        write(root / "flickr" / "images" / f"{k}.jpg", fake_image(k))
+    pixels = (np.arange(3 * 3 * 96 * 96) * 7 % 251).astype(np.uint8)
+    for part in ["train", "test"]:
+        write(root / "stl10" / f"{part}_X.bin", pixels.tobytes())
+        write(root / "stl10" / f"{part}_y.bin", bytes([2, 1, 10]))
+    write(root / "stl10" / "unlabeled_X.bin", pixels[: 96 * 96 * 3].tobytes())
+    for k, path in enumerate(["apple_pie/1", "apple_pie/2", "sushi/7"]):
+        write(root / "food101" / "images" / f"{path}.jpg", fake_image(k))
+    write(root / "food101" / "meta" / "train.txt", "apple_pie/2\nsushi/7\n")
+    write(root / "food101" / "meta" / "test.txt", "apple_pie/1\n")
+    for k, path in enumerate(["a/abbey/sun_b.jpg", "a/abbey/sun_a.jpg", "b/bar/out/sun_x.jpg"]):
+        write(root / "sun397" / path, fake_image(k))
+    write(root / "sun397" / "ClassName.txt", "/a/abbey\n/b/bar/out\n")
+    for k, path in enumerate(["001.ak47/001_0002.jpg", "001.ak47/001_0001.jpg", "002.flag/1.jpg"]):
+        write(root / "caltech256" / path, fake_image(k))
+    places = root / "places365"
+    write(places / "categories_places365.txt", "/a/airfield 0\n/b/bar 5\n")
+    write(places / "places365_train_standard.txt", "/b/bar/2.jpg 5\n/a/airfield/1.jpg 0\n")
+    write(places / "places365_val.txt", "v1.jpg 5\n")
+    for size in ["256", "large"]:
+        train = f"data_{size}_standard"
+        write(places / train / "b" / "bar" / "2.jpg", fake_image(2))
+        write(places / train / "a" / "airfield" / "1.jpg", fake_image(1))
+        write(places / f"val_{size}" / "v1.jpg", fake_image(3))
+
+
+def make_sound(root: Path) -> None:
+    tone = (np.arange(40) * 811 % 6000 - 3000).astype(np.int16)
+    lj = root / "ljspeech"
+    for k in range(2):
+        write(lj / "wavs" / f"LJ001-000{k + 1}.wav", wav(tone + k, 22050))
+    write(lj / "metadata.csv", "LJ001-0002|No 2|Number two\nLJ001-0001|One|One\n")
+    speech = root / "speech"
+    for k, path in enumerate(["cat/0a_nohash_1.wav", "cat/0b_nohash_0.wav", "bed/0a_nohash_0.wav"]):
+        write(speech / path, wav(tone + k, 16000))
+    write(speech / "_background_noise_" / "x.wav", wav(tone, 16000))
+    write(speech / "validation_list.txt", "cat/0b_nohash_0.wav\n")
+    write(speech / "testing_list.txt", "bed/0a_nohash_0.wav\n")
+    write(root / "yesno" / "0_1_0_1_0_1_1_0.wav", wav(tone, 8000))
+    for k, (genre, n) in enumerate([("blues", 5), ("rock", 61), ("jazz", 90)]):
+        write(root / "gtzan" / genre / f"{genre}.{n:05d}.wav", wav(tone + k, 22050))
+    arctic = root / "cmuarctic" / "cmu_us_bdl_arctic"
+    for k in range(2):
+        write(arctic / "wav" / f"arctic_a000{k + 1}.wav", wav(tone + k, 16000))
+    prompts = '( arctic_a0001 "Author of the, etc." )\n( arctic_a0002 "Not at all." )\n'
+    write(arctic / "etc" / "txt.done.data", prompts)
+    for part in ["dev-clean", "train-clean-100"]:
+        folder = root / "libritts" / part / "84" / "121550"
+        for k in range(2):
+            name = f"84_121550_00000{k}_000000"
+            write(folder / f"{name}.wav", wav(tone + k, 24000))
+        lines = [f"84_121550_00000{k}_000000\tOriginal {k} {part}\tnormal {k}\n" for k in range(2)]
+        write(folder / "84_121550.trans.tsv", "".join(lines))
+
+
 def wav(samples: np.ndarray, rate: int) -> bytes:
     """int16 [n] or [n, channels] as a WAV file."""
     out = io.BytesIO()
