@@ -14,6 +14,8 @@ Media everything() {
   Media m;
   append(&m.transforms, general_transforms());
   append(&m.transforms, vision_transforms());
+  append(&m.transforms, text_transforms());
+  append(&m.transforms, audio_transforms());
   append(&m.sources, file_sources());
   m.records = record_format();
   return m;

@@ -14,6 +14,8 @@ using SourceDefs = std::vector<const SourceDef*>;
 
 TransformDefs general_transforms();  // mycel.dataset.transforms
 TransformDefs vision_transforms();   // mycel.dataset.vision
+TransformDefs text_transforms();     // mycel.dataset.text
+TransformDefs audio_transforms();    // mycel.dataset.audio
 SourceDefs file_sources();           // mycel.dataset.*Dataset
 const RecordFormat* record_format();
 

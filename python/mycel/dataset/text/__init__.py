@@ -2,6 +2,10 @@
 
 from mycel.dataset import _records
 from mycel.dataset.choices import ALL as _choices
+from mycel.dataset.text.sentencepiece import SentencePieceVocab
+from mycel.dataset.text.strings import PythonTokenizer, to_bytes, to_str
+from mycel.dataset.text.vectors import CharNGram, FastText, GloVe, Vectors
+from mycel.dataset.text.vocab import Vocab
 
 _enums = {
     name: _choices[name]
@@ -14,4 +18,9 @@ _classes = _records.transforms("text", __name__)
 globals().update(_enums)
 globals().update(_classes)
 
-__all__ = sorted([*_classes, *_enums])
+__all__ = sorted(
+    [
+        *_classes, *_enums, "CharNGram", "FastText", "GloVe", "PythonTokenizer",
+        "SentencePieceVocab", "Vectors", "Vocab", "to_bytes", "to_str",
+    ]
+)  # fmt: skip

@@ -1,0 +1,7 @@
+#include "data/media/rooms.h"
+
+namespace mycel::data {
+
+TransformDefs audio_transforms() { return {}; }
+
+}  // namespace mycel::data
