@@ -6,11 +6,10 @@ import json
 import pickle
 from pathlib import Path
 
-import numpy as np
-import pytest
-
 import mycel
 import mycel.dataset as ds
+import numpy as np
+import pytest
 from mycel.dataset import text
 
 GOLDEN = json.loads((Path(__file__).parent / "text_golden.json").read_text())
