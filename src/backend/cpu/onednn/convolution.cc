@@ -1,5 +1,6 @@
 #include "backend/cpu/onednn/convolution.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "backend/cpu/onednn/recipe.h"
@@ -114,6 +115,12 @@ dnnl::convolution_forward::primitive_desc forward_desc(const Convolution& c, con
           c.pad_begin, c.pad_end, attributes_of(c)};
 }
 
+int64_t pixels_of(const Convolution& c) {
+  int64_t n = c.batch;
+  for (int64_t d : c.out) n *= d;
+  return n;
+}
+
 // Adds the one computation with reorders around it. `out` is the argument that it writes.
 template <typename Primitive>
 void add_computation(Program& program, const typename Primitive::primitive_desc& pd,
@@ -181,7 +188,43 @@ Recipe backward_data(const Convolution& c, const Layouts& l) {
   return {program, ""};
 }
 
+// Pixel for pixel with channels last, the gradient of the weights is one product, yᵀ x. oneDNN's
+// matmul computes it faster than its convolution where there are many weights, and writes them as
+// they are wanted. Measured with AVX-512 and AMX on 2 threads, GFLOP/s of convolution and product,
+// float32: 7x7 2048 to 512 channels 155, 273; 14x14 1024 to 256 240, 262; bfloat16: 603, 1003; 891,
+// 1282. With fewer weights matmul shares out the pixels, and the sums depend on the threads.
+bool is_one_product(const Convolution& c) {
+  auto all = [](const std::vector<int64_t>& list, int64_t n) {
+    return std::all_of(list.begin(), list.end(), [n](int64_t v) { return v == n; });
+  };
+  if (!c.channel_last || c.groups != 1 || !all(c.kernel, 1) || !all(c.stride, 1)) return false;
+  if (!all(c.pad_begin, 0) || !all(c.pad_end, 0)) return false;
+  constexpr int64_t kChannels = 128, kWeights = 1 << 17;
+  return std::min(c.in_channels, c.out_channels) >= kChannels &&
+         c.in_channels * c.out_channels >= kWeights;
+}
+
+Recipe product_of_weights(const Convolution& c) {
+  const int64_t rows = c.out_channels, cols = c.in_channels, depth = pixels_of(c);
+  memory::data_type type = data_type_of(c.dtype);
+  memory::desc y({rows, depth}, type, Dims{1, rows}), x({depth, cols}, type, Dims{cols, 1}),
+      w({rows, cols}, type, Dims{cols, 1});
+  dnnl::matmul::primitive_desc pd(engine(), y, x, w, user_scratchpad());
+  if (!skip_reference(pd)) return refuse("oneDNN has only its reference matmul for this");
+  auto program = std::make_shared<Program>();
+  program->add(dnnl::matmul(pd), pd,
+               {{DNNL_ARG_SRC, program->operand(y, c.y_at)},
+                {DNNL_ARG_WEIGHTS, program->operand(x, c.x_at)},
+                {DNNL_ARG_DST, program->operand(w, c.w_at)}});
+  program->set_implementation(pd.impl_info_str());
+  return {program, ""};
+}
+
 Recipe backward_weights(const Convolution& c, const Layouts& l) {
+  if (is_one_product(c)) {
+    Recipe product = product_of_weights(c);
+    if (product.refusal.empty()) return product;
+  }
   auto hint = forward_desc(c, l, dnnl::prop_kind::forward_training);
   dnnl::convolution_backward_weights::primitive_desc pd(
       engine(), dnnl::algorithm::convolution_direct, l.any_x, l.any_w, l.any_y, c.stride,

@@ -36,6 +36,7 @@ const Size kSizes[] = {
     {"depthwise", 2, 16, 16, 16, {10, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
     {"depthwise multiplied", 1, 5, 5, 10, {10, 7}, {5, 3}, {2, 1}, {1, 1}, {2, 1}, {2, 1}},
     {"pointwise", 3, 1, 17, 33, {5, 7}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
+    {"pointwise, many channels", 1, 1, 1030, 129, {3, 5}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
     {"leftover rows", 1, 1, 8, 8, {10, 10}, {3, 3}, {4, 3}, {1, 1}, {0, 0}, {0, 0}},
     {"line", 2, 1, 6, 4, {23}, {5}, {2}, {2}, {3}, {1}},
     {"volume", 1, 1, 4, 3, {5, 6, 7}, {3, 2, 3}, {1, 2, 1}, {1, 1, 1}, {1, 0, 1}, {1, 0, 0}},
@@ -187,6 +188,7 @@ TEST(OneDnnConvolution, ThreePassesAgreeWithLoopsInDouble) {
 TEST(OneDnnConvolution, BFloat16RoundsOnlyTheResult) {
   for (Pass pass : {Pass::kForward, Pass::kBackwardData, Pass::kBackwardWeights}) {
     check(describe(kSizes[1], pass, DType::kBFloat16, false), "bfloat16", 8e-3);
+    check(describe(kSizes[8], pass, DType::kBFloat16, true), "bfloat16 pointwise", 8e-3);
   }
 }
 
