@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "ir/graph.h"
 
@@ -49,6 +50,10 @@ GraphOut fuse_attention(const ir::Graph& g);
 // them and back behind them go away, those before several elementwise ops go into each. No number
 // is rounded more often than the program says; a zero that relu makes may change its sign.
 GraphOut absorb_casts(const ir::Graph& g);
+// Numbers per channel by which a convolution's result is multiplied, or which are added to it,
+// become part of its weights and bias where all of these follow from `steady` parameters (one flag
+// each): computed once, with other roundings.
+GraphOut fold_scales(const ir::Graph& g, const std::vector<bool>& steady);
 // Elementwise results that are kept over the moment when most memory is taken, and whose operands
 // are kept too, are computed again behind it. Stops where the peak is at most `above` bytes.
 GraphOut recompute(const ir::Graph& g, int64_t above);
@@ -63,7 +68,9 @@ GraphOut join_epilogues(const ir::Graph& g, Accepts accepts);
 
 // What compiling a graph does to it, in order. MYCEL_DUMP=dir writes the graph after every pass;
 // with MYCEL_DEBUG=1 each result is verified (ir/verify.h). Without `evaluate` nothing is folded,
-// and without `accepts` nothing is joined.
-GraphOut optimize(const ir::Graph& g, Evaluate evaluate = nullptr, Accepts accepts = nullptr);
+// and without `accepts` nothing is joined. `steady`: which parameters seldom change from run to
+// run.
+GraphOut optimize(const ir::Graph& g, Evaluate evaluate = nullptr, Accepts accepts = nullptr,
+                  const std::vector<bool>& steady = {});
 
 }  // namespace mycel::passes

@@ -97,7 +97,8 @@ class Dump {
 
 }  // namespace
 
-GraphOut optimize(const ir::Graph& g, Evaluate evaluate, Accepts accepts) {
+GraphOut optimize(const ir::Graph& g, Evaluate evaluate, Accepts accepts,
+                  const std::vector<bool>& steady) {
   Dump dump(g.name());
   dump("input", g);
   ir::verify_after("tracing", g);
@@ -120,6 +121,9 @@ GraphOut optimize(const ir::Graph& g, Evaluate evaluate, Accepts accepts) {
     if (ir::structurally_equal(*now, *before)) continue;
     if (evaluate) done("fold_constants", fold_constants(*now, evaluate));
     for (const Step& border : kBorders) done(border.name, border.run(*now));
+  }
+  if (std::find(steady.begin(), steady.end(), true) != steady.end()) {
+    done("fold_scales", fold_scales(*now, steady));
   }
   for (const Step& s : kCasts) done(s.name, s.run(*now));
   done("recompute", recompute(*now, kRoomyBytes));

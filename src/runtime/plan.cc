@@ -46,7 +46,7 @@ class PlanBuilder {
   PlanBuilder(const ir::Graph& g, const PlanOptions& options)
       : plan_(std::make_shared<Plan>()), options_(options) {
     auto start = std::chrono::steady_clock::now();
-    plan_->graph_ = passes::optimize(g, evaluate, accepts);
+    plan_->graph_ = passes::optimize(g, evaluate, accepts, options.steady);
     g_passes_seconds += seconds_since(start);
   }
 
@@ -574,6 +574,16 @@ void Plan::find_kept(Frame& f) const {
     for (int v : s.in) at.push_back(address(v, f));
     for (int v : s.out) at.push_back(address(v, f));
     s.kernel->run(at.data());
+  }
+  // What only these steps read, like the weights before they are packed, need not stay.
+  std::vector<bool> read(keeps_.size(), false);
+  for (const Step& s : steps_) {
+    for (int v : s.in) {
+      if (v >= 0 && places_[v].kind == Place::kKept) read[places_[v].index] = true;
+    }
+  }
+  for (size_t i = 0; i < read.size(); ++i) {
+    if (!read[i]) fresh->values[i] = Tensor();
   }
   if (immutable) kept_ = std::move(fresh);
 }

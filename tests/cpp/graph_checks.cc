@@ -36,6 +36,10 @@ constexpr NamedPass kPasses[] = {
     {"eliminate_dead_code", passes::eliminate_dead_code},
     {"channels_last", passes::channels_last},
     {"fuse_attention", passes::fuse_attention},
+    {"fold_scales",
+     [](const ir::Graph& g) {
+       return passes::fold_scales(g, std::vector<bool>(g.params().size(), true));
+     }},
     {"absorb_casts", passes::absorb_casts},
     {"recompute", [](const ir::Graph& g) { return passes::recompute(g, 64); }},
     {"fuse_elementwise", passes::fuse_elementwise},

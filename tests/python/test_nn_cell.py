@@ -197,6 +197,7 @@ def test_to_float_leaves_states_alone():
 
 @pytest.mark.plain_calls("pickle finds a class by its module")
 def test_copies_are_apart(x):
+    ms.set_seed(1)  # some first weights leave nothing behind the ReLU
     net = Net()
     for twin in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
         assert np.array_equal(twin(x).asnumpy(), net(x).asnumpy())
