@@ -54,6 +54,9 @@ GraphOut absorb_casts(const ir::Graph& g);
 // become part of its weights and bias where all of these follow from `steady` parameters (one flag
 // each): computed once, with other roundings.
 GraphOut fold_scales(const ir::Graph& g, const std::vector<bool>& steady);
+// The gradient of a ReLU behind a batch normalisation becomes part of the latter's: which results
+// were positive is computed again from what it reads anyway.
+GraphOut fuse_norm_gradients(const ir::Graph& g);
 // Elementwise results that are kept over the moment when most memory is taken, and whose operands
 // are kept too, are computed again behind it. Stops where the peak is at most `above` bytes.
 GraphOut recompute(const ir::Graph& g, int64_t above);

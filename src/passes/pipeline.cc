@@ -60,6 +60,8 @@ constexpr Step kBorders[] = {
 constexpr Step kCasts[] = {
     {"absorb_casts", absorb_casts},
     {"eliminate_dead_code", eliminate_dead_code},
+    {"fuse_norm_gradients", fuse_norm_gradients},
+    {"eliminate_dead_code", eliminate_dead_code},
 };
 constexpr Step kLast[] = {
     {"fuse_elementwise", fuse_elementwise},

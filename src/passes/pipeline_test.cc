@@ -55,9 +55,9 @@ TEST_F(DumpTest, TheGraphAfterEveryPass) {
     passes.insert(passes.end(), {"inline_regions", "simplify_algebra", "hoist_loop_invariants",
                                  "merge_duplicates", "merge_gradient_sums", "eliminate_dead_code"});
   }
-  passes.insert(passes.end(),
-                {"channels_last", "fuse_attention", "absorb_casts", "eliminate_dead_code",
-                 "recompute", "fuse_elementwise", "eliminate_dead_code"});
+  passes.insert(passes.end(), {"channels_last", "fuse_attention", "absorb_casts",
+                               "eliminate_dead_code", "fuse_norm_gradients", "eliminate_dead_code",
+                               "recompute", "fuse_elementwise", "eliminate_dead_code"});
   ASSERT_EQ(names.size(), passes.size());
   for (size_t i = 0; i < names.size(); ++i) {
     EXPECT_EQ(names[i].substr(4), fmt::format("_Net_call_{:02}_{}.ir", i, passes[i]));

@@ -41,6 +41,7 @@ constexpr NamedPass kPasses[] = {
        return passes::fold_scales(g, std::vector<bool>(g.params().size(), true));
      }},
     {"absorb_casts", passes::absorb_casts},
+    {"fuse_norm_gradients", passes::fuse_norm_gradients},
     {"recompute", [](const ir::Graph& g) { return passes::recompute(g, 64); }},
     {"fuse_elementwise", passes::fuse_elementwise},
     {"join_epilogues", [](const ir::Graph& g) { return passes::join_epilogues(g, accepts); }},

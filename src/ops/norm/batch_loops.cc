@@ -202,24 +202,36 @@ void emit_batch_norm_dx(Nest& nest, const BatchSizes& s, double epsilon, const N
       k2 = nest.scratch(dtype, size);
   Val eps = nest.number(epsilon, dtype);
   auto get = [&](const Buf& buf, Val at) { return cast(nest.load(buf, at), dtype); };
+  auto scaled_factor = [&](Val c) {
+    Val f = rsqrt(get(b.variance, c) + eps);
+    return b.scale ? f * get(*b.scale, c) : f;
+  };
+  if (b.relu_offset) sums.each_channel([&](Val c) { nest.store(k0, c, scaled_factor(c)); });
+  // dy of the normalised value, whose deviation from the mean is `d`.
+  auto gradient = [&](Val i, Val c, Val d) {
+    Val dy = get(b.dy, i);
+    if (!b.relu_offset) return dy;
+    return select(d * nest.load(k0, c) + get(*b.relu_offset, c) > 0, dy, 0);
+  };
   sums.run(
       2,
       [&](Val i, Val c) {
-        Val dy = get(b.dy, i);
-        return std::vector<Val>{dy, dy * (get(b.x, i) - get(b.mean, c))};
+        Val d = get(b.x, i) - get(b.mean, c), dy = gradient(i, c, d);
+        return std::vector<Val>{dy, dy * d};
       },
       [&](Val c, const std::vector<Val>& total) {
         Val f = rsqrt(get(b.variance, c) + eps), n = sums.elements();
         nest.store(b.doffset, c, total[0]);
         nest.store(b.dscale, c, total[1] * f);
-        Val scaled = b.scale ? f * get(*b.scale, c) : f;
-        nest.store(k0, c, scaled);
+        Val scaled = scaled_factor(c);
+        if (!b.relu_offset) nest.store(k0, c, scaled);
         nest.store(k1, c, -(scaled * f * f * total[1] / n));
         nest.store(k2, c, -(scaled * total[0] / n));
       });
   sums.each([&](Val i, Val c) {
     Val d = get(b.x, i) - get(b.mean, c);
-    nest.store(b.dx, i, nest.load(k0, c) * get(b.dy, i) + nest.load(k1, c) * d + nest.load(k2, c));
+    nest.store(b.dx, i,
+               nest.load(k0, c) * gradient(i, c, d) + nest.load(k1, c) * d + nest.load(k2, c));
   });
 }
 

@@ -122,16 +122,19 @@ void expand_batch_norm_train(Expansion& e) {
 }
 
 void batch_norm_dx_type(TypeRuleCtx& c) {
-  check_channels(c, 1, 3, c.axis(c.attrs.integer("axis")));
+  int axis = c.axis(c.attrs.integer("axis"));
+  check_channels(c, 1, 3, axis);
+  if (c.has(5)) check_channels(c, 5, 5, axis);
   c.result(c.dtype(0), c.shape(0));
   c.result(c.dtype(1), c.shape(1));
   c.result(c.dtype(1), c.shape(1));
 }
 
 void batch_norm_dx_loops(LoopCtx& c) {
-  loops::Buf scale = c.in(1);
-  emit_batch_norm_dx(c.nest, sizes_of(c), c.attrs.real("epsilon"),
-                     {c.in(0), c.in(4), &scale, c.in(2), c.in(3), c.out(0), c.out(1), c.out(2)});
+  loops::Buf scale = c.in(1), offset = c.has(5) ? c.in(5) : loops::Buf{};
+  NormGradBufs b{c.in(0), c.in(4), &scale, c.in(2), c.in(3), c.out(0), c.out(1), c.out(2)};
+  if (c.has(5)) b.relu_offset = &offset;
+  emit_batch_norm_dx(c.nest, sizes_of(c), c.attrs.real("epsilon"), b);
 }
 
 void expand_batch_norm_dx(Expansion& e) {
@@ -140,6 +143,10 @@ void expand_batch_norm_dx(Expansion& e) {
   Attr::Ints axes = all_but(axis, rank);
   Value factor = kRsqrt({e.x(3) + e.attrs.real("epsilon")});
   Value normal = (x - along(e.x(2), axis, rank)) * along(factor, axis, rank);
+  if (e.has(5)) {
+    Value y = normal * along(scale, axis, rank) + along(e.x(5), axis, rank);
+    dy = where(greater(y, 0.0), dy, 0.0);
+  }
   auto mean = [&](Value v) { return kReduceMean({v}, {axes, true}); };
   Value dx = (dy - mean(dy) - normal * mean(dy * normal)) * along(factor * scale, axis, rank);
   e.result(cast_to(dx, x.dtype()));
@@ -248,19 +255,21 @@ constexpr OpDef kBatchNormTrainDx = check({
     .name = "batch_norm_train_dx",
     .doc = "Gradients of batch_norm_train: with n = (x - mean) r and r = 1 / sqrt(variance + "
            "epsilon), dx = scale r (dy - "
-           "mean(dy) - n mean(dy n)), dscale = Σ dy n, doffset = Σ dy.",
+           "mean(dy) - n mean(dy n)), dscale = Σ dy n, doffset = Σ dy. With `offset`, a ReLU comes "
+           "after it: dy counts where scale n + offset > 0.",
     .in = {"x: float[n, c, h, w]", "scale: float[c]", "mean: float[c]", "variance: float[c]",
-           "dy: float[n, c, h, w]"},
+           "dy: float[n, c, h, w]", "offset?: float[c]"},
     .attr = {"epsilon: float = 1e-5", "axis: int = 1"},
     .out = {"dx", "dscale", "doffset"},
     .type = batch_norm_dx_type,
     .shard = "none",
-    .moves = "m . . . m -> m . . : axis axis",
+    .moves = "m . . . m . -> m . . : axis axis",
     .loops = batch_norm_dx_loops,
     .expand = expand_batch_norm_dx,
     .cases = "x[3, 2, 2, 3]; dy[3, 2, 2, 3]; c = 2; variance in (0.5, 2) | x[130, 3]; dy[130, 3]; "
              "c = 3; variance in (0.5, "
-             "2)",
+             "2) | x[3, 2, 2, 3]; dy[3, 2, 2, 3]; c = 2; variance in (0.5, 2); offset[2] | x[130, "
+             "3]; dy[130, 3]; c = 3; variance in (0.5, 2); offset[3]; axis = -1",
     .internal = true,
 });
 

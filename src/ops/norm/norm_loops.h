@@ -27,6 +27,9 @@ struct NormGradBufs {
   const loops::Buf* scale = nullptr;
   loops::Buf mean, variance;
   loops::Buf dx, dscale, doffset;
+  // Of a batch norm with a ReLU after it: dy then counts where the result, which this is part of,
+  // is positive.
+  const loops::Buf* relu_offset = nullptr;
 };
 void emit_layer_norm_dx(loops::Nest& nest, const LayerSizes& s, double epsilon,
                         const NormGradBufs& b);
