@@ -163,6 +163,12 @@ std::unique_ptr<Entry> make_entry(const ir::Op& op, size_t hash, std::span<const
   cpu::Chosen chosen = cpu::choose({op, types, e->out, e->full});
   e->prepared = chosen.prepared;
   e->host = chosen.host;
+  if (e->prepared && !e->static_shapes) {  // an attribute said "unknown" of what is here
+    for (const ir::Type& t : e->out) {
+      if (!t.shape.known())
+        value_error("{}: the shape of its result, {}, is not known", op.name, t.shape.str());
+    }
+  }
   if (!e->prepared && !e->host) e->expansion = expansion_graph(op, types, e->full);
   return e;
 }

@@ -67,7 +67,8 @@ Tensors repeat_indices(const Problem&, std::span<const Tensor> in) {
   int64_t total = 0;
   for (int64_t i = 0; i < counts.size(); ++i) {
     if (count(i) < 0) value_error("repeat_indices: counts must not be negative, got {}", count(i));
-    total += count(i);
+    if (__builtin_add_overflow(total, count(i), &total))
+      value_error("repeat_indices: counts have a sum beyond int64");
   }
   Tensor out = Tensor::empty(DType::kInt64, {total});
   auto* to = static_cast<int64_t*>(out.mutable_raw());

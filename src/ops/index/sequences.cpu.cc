@@ -29,7 +29,10 @@ Tensors zero_rows(const Problem& p, std::span<const Tensor> in) {
                   p.op.name, whole(ids, i), before, i);
   }
   Shape s = in[0].shape();
-  s.set(0, ids.size() == 0 ? 0 : whole(ids, ids.size() - 1) + 1);
+  const int64_t last = ids.size() == 0 ? -1 : whole(ids, ids.size() - 1);
+  if (last == std::numeric_limits<int64_t>::max())
+    value_error("{}: segment id {} is out of range", p.op.name, last);
+  s.set(0, last + 1);
   return {Tensor::zeros(in[0].dtype(), s)};
 }
 

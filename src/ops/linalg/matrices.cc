@@ -122,6 +122,8 @@ Value ordered_rows(Value a, Value order) {
 }
 
 int64_t known_size(Value a, int dim, const char* op) {
+  if (a.rank() < (dim < 0 ? -dim : dim + 1))
+    value_error("{}: an operand has too few dims, got {}", op, a.type().str());
   int64_t n = a.shape()[dim];
   if (n == kUnknownDim)
     value_error("{}: the size of matrices must be known here, got {}", op, a.type().str());
