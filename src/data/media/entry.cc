@@ -18,6 +18,7 @@ Media everything() {
   append(&m.transforms, audio_transforms());
   append(&m.sources, file_sources());
   m.records = record_format();
+  m.fused = vision_fused;
   return m;
 }
 

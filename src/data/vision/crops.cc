@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "data/vision/crop.h"
+#include "data/vision/step.h"
 #include "data/vision/vision.h"
 
 namespace mycel::data::vision {
@@ -16,7 +17,12 @@ const TransformDef kCenterCrop{
     .args = {"size: ints"},
     .make =
         [](const Options& o) {
-          return image_transform([size = size_option(o, "size")](const Tensor& t) {
+          const Size size = size_option(o, "size");
+          const CropStep step{[size](int64_t h, int64_t w, Philox&, Crop* r) {
+            *r = {(h - size.h) / 2, (w - size.w) / 2, size.h, size.w};
+            return size.h <= h && size.w <= w;
+          }};
+          const auto run = [size](const Tensor& t) {
             const Extent e = extent_of(t);
             // What is missing is put around first, as much on both sides as is needed.
             const int64_t down = std::max<int64_t>(0, size.h - e.h);
@@ -30,7 +36,8 @@ const TransformDef kCenterCrop{
             if (!down && !across) return inner;
             return pad(inner, {upper(across), upper(down), lower(across), lower(down)},
                        Border::kConstant, {});
-          });
+          };
+          return with_steps(image_transform(run), {step});
         },
 };
 
@@ -47,8 +54,12 @@ const TransformDef kCrop{
             o.fail("coordinates", "must be (row, column), none negative, got {}",
                    o["coordinates"].str());
           const Size size = size_option(o, "size");
-          return image_transform(
-              [r = Crop{at[0], at[1], size.h, size.w}](const Tensor& t) { return crop(t, r); });
+          const Crop r{at[0], at[1], size.h, size.w};
+          const CropStep step{[r](int64_t h, int64_t w, Philox&, Crop* out) {
+            *out = r;
+            return r.top <= h - r.h && r.left <= w - r.w;
+          }};
+          return with_steps(image_transform([r](const Tensor& t) { return crop(t, r); }), {step});
         },
 };
 
@@ -111,8 +122,16 @@ const TransformDef kRandomCrop{
              "fill_value: ints = 0", "padding_mode: Border = CONSTANT"},
     .make =
         [](const Options& o) {
-          return random_image_transform(
-              [c = RandomPlace(o)](const Tensor& t, Philox& draw) { return c.run(t, draw); });
+          const RandomPlace place(o);
+          auto alone = random_image_transform(
+              [place](const Tensor& t, Philox& draw) { return place.run(t, draw); });
+          const Margins& m = place.margins;
+          if (place.if_needed || m.left || m.top || m.right || m.bottom) return alone;
+          const CropStep step{[place](int64_t h, int64_t w, Philox& draw, Crop* r) {
+            *r = place.choose(h, w, draw);
+            return true;
+          }};
+          return with_steps(alone, {step});
         },
 };
 

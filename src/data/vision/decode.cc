@@ -7,6 +7,7 @@
 #include "data/vision/codec.h"
 #include "data/vision/crop.h"
 #include "data/vision/resize.h"
+#include "data/vision/step.h"
 #include "data/vision/vision.h"
 
 namespace mycel::data::vision {
@@ -52,8 +53,10 @@ const TransformDef kDecode{
     .args = {"to_pil: bool = False"},
     .make =
         [](const Options&) {
-          return each_value(
-              [](const Value& v) -> Value { return decode(encoded(v), Channels::kColour); });
+          return with_steps(each_value([](const Value& v) -> Value {
+                              return decode(encoded(v), Channels::kColour);
+                            }),
+                            {DecodeStep{}});
         },
 };
 
@@ -67,13 +70,18 @@ const TransformDef kRandomCropDecodeResize{
              "max_attempts: int = 10"},
     .make =
         [](const Options& o) {
-          return each_value_randomly(
-              [area = RandomArea(o), to = size_option(o, "size"),
-               f = filter_of(o.choice("interpolation"))](const Value& v, Philox& draw) -> Value {
-                const Tensor t = decode_crop(
-                    encoded(v), [&](int64_t h, int64_t w) { return area.choose(h, w, draw); });
-                return resize(t, to, f);
-              });
+          const RandomArea area(o);
+          const Size to = size_option(o, "size");
+          const Filter f = filter_of(o.choice("interpolation"));
+          Steps steps = area_steps(area, to, f);
+          steps.insert(steps.begin(), DecodeStep{});
+          return with_steps(each_value_randomly([=](const Value& v, Philox& draw) -> Value {
+                              const Tensor t = decode_crop(encoded(v), [&](int64_t h, int64_t w) {
+                                return area.choose(h, w, draw);
+                              });
+                              return resize(t, to, f);
+                            }),
+                            steps);
         },
 };
 

@@ -92,6 +92,8 @@ struct JpegReader::State {
   Failure failure;
   Source source;
   std::vector<uint8_t> line;
+  bool ink = false, direct_grey = false, grey = false;
+  int64_t width = 0, skipped = 0, row = 0;
 
   void start(std::span<const uint8_t> data) {
     c.err = &failure.manager;
@@ -152,52 +154,50 @@ void JpegReader::divide(int by) {
   jpeg_calc_output_dimensions(&s.c);
 }
 
-void JpegReader::read(const Crop& crop, bool grey, uint8_t* out, int64_t stride) {
+void JpegReader::begin(const Crop& crop, bool grey) {
   State& s = *s_;
   jpeg_decompress_struct& c = s.c;
   MYCEL_CHECK(crop.top >= 0 && crop.left >= 0 && crop.h > 0 && crop.w > 0 &&
                   crop.top + crop.h <= height() && crop.left + crop.w <= width(),
               "a crop outside of the image");
-  const bool ink = c.num_components == 4;
-  const bool direct_grey =
-      grey && (c.jpeg_color_space == JCS_GRAYSCALE || c.jpeg_color_space == JCS_YCbCr);
+  s.ink = c.num_components == 4;
+  s.direct_grey = grey && (c.jpeg_color_space == JCS_GRAYSCALE || c.jpeg_color_space == JCS_YCbCr);
+  s.grey = grey;
+  s.width = crop.w;
+  s.row = crop.top;
   s.line.resize(static_cast<size_t>(c.output_width) * 4 + 64);
-  if (setjmp(s.failure.jump)) s.fail();
-  c.out_color_space = ink ? JCS_CMYK : direct_grey ? JCS_GRAYSCALE : JCS_RGB;
-  jpeg_start_decompress(&c);
   // Columns: whole blocks around the crop and its neighbours, whose colours blend into it.
-  JDIMENSION first = 0, count = c.output_width;
   const int64_t left = std::max<int64_t>(0, crop.left - 1);
   const int64_t right = std::min<int64_t>(c.output_width, crop.left + crop.w + 1);
+  JDIMENSION first = 0, count = c.output_width;
+  if (setjmp(s.failure.jump)) s.fail();
+  c.out_color_space = s.ink ? JCS_CMYK : s.direct_grey ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_start_decompress(&c);
   if (right - left < c.output_width) {
     first = static_cast<JDIMENSION>(left);
     count = static_cast<JDIMENSION>(right - left);
     jpeg_crop_scanline(&c, &first, &count);
   }
   if (crop.top > 0) jpeg_skip_scanlines(&c, static_cast<JDIMENSION>(crop.top));
-  const int pixel = ink ? 4 : direct_grey ? 1 : 3;
-  const int64_t skipped = (crop.left - first) * pixel;
-  const int64_t kept = grey ? crop.w : crop.w * 3;
-  // A line read straight into the result saves a copy where nothing around it is read.
-  const bool straight = !ink && pixel == (grey ? 1 : 3) && skipped == 0 && count == crop.w;
-  for (int64_t y = 0; y < crop.h; ++y) {
-    uint8_t* row = out + y * stride;
-    JSAMPROW target = straight ? row : s.line.data();
-    jpeg_read_scanlines(&c, &target, 1);
-    s.check_end(crop.top + y);
-    if (straight) continue;
-    const uint8_t* from = s.line.data() + skipped;
-    if (ink) {
-      cmyk_to_rgb(from, crop.w, c.saw_Adobe_marker, s.line.data());
-      from = s.line.data();
-    }
-    if (grey && pixel != 1) {
-      if (from != s.line.data()) std::memmove(s.line.data(), from, static_cast<size_t>(crop.w) * 3);
-      brightness(s.line.data(), crop.w);
-      from = s.line.data();
-    }
-    std::memcpy(row, from, static_cast<size_t>(kept));
-  }
+  s.skipped = (crop.left - first) * (s.ink ? 4 : s.direct_grey ? 1 : 3);
+}
+
+const uint8_t* JpegReader::next() {
+  State& s = *s_;
+  JSAMPROW line = s.line.data();
+  if (setjmp(s.failure.jump)) s.fail();
+  jpeg_read_scanlines(&s.c, &line, 1);
+  s.check_end(s.row++);
+  uint8_t* row = line + s.skipped;
+  if (s.ink) cmyk_to_rgb(row, s.width, s.c.saw_Adobe_marker, row);
+  if (s.grey && !s.direct_grey) brightness(row, s.width);
+  return row;
+}
+
+void JpegReader::read(const Crop& crop, bool grey, uint8_t* out, int64_t stride) {
+  begin(crop, grey);
+  for (int64_t y = 0; y < crop.h; ++y)
+    std::memcpy(out + y * stride, next(), static_cast<size_t>(crop.w * (grey ? 1 : 3)));
 }
 
 std::vector<uint8_t> encode_jpeg(const uint8_t* pixels, int64_t h, int64_t w, int channels,

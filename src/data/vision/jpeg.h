@@ -1,6 +1,7 @@
 // Reads JPEG through libjpeg-turbo: the whole image, or only the rows and columns of a crop, or at
 // a half, a quarter, an eighth of its size straight from the frequencies. Memory bounded by what is
-// asked for. Broken data is a ValueError that says what is wrong; a file that ends early too.
+// asked for. One crop a reader. Broken data is a ValueError that says what is wrong; a file that
+// ends early too.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,11 @@ class JpegReader {
   // Size when every side is divided by 1, 2, 4 or 8 (rounded up); before read().
   void divide(int by);
   // The crop (in divided pixels) as RGB, or as one channel of brightness, with `stride` bytes a
-  // row.
+  // row. One crop a reader.
   void read(const Crop& crop, bool grey, uint8_t* out, int64_t stride);
+  // The same row by row: next() gives the rows of the crop in order, each until the next call.
+  void begin(const Crop& crop, bool grey);
+  const uint8_t* next();
 
  private:
   struct State;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "data/cast.h"
+#include "data/vision/step.h"
 #include "data/vision/vision.h"
 
 namespace mycel::data::vision {
@@ -125,9 +126,11 @@ const TransformDef kNormalize{
     .args = {"mean: numbers", "std: numbers", "is_hwc: bool = True"},
     .make =
         [](const Options& o) {
-          return image_transform([a = normalizing(o), hwc = o.boolean("is_hwc")](const Tensor& t) {
-            return normalized(t, a, hwc);
-          });
+          const Affine a = normalizing(o);
+          const bool hwc = o.boolean("is_hwc");
+          return with_steps(
+              image_transform([a, hwc](const Tensor& t) { return normalized(t, a, hwc); }),
+              {AffineStep{a, hwc}});
         },
 };
 
@@ -169,7 +172,7 @@ const TransformDef kRescale{
         [](const Options& o) {
           const Affine a{{static_cast<float>(o.real("rescale"))},
                          {static_cast<float>(o.real("shift"))}};
-          return each_value([a](const Value& v) -> Value {
+          const auto run = [a](const Value& v) -> Value {
             const Tensor& t = v.tensor();
             Tensor out = Tensor::empty(DType::kFloat32, t.shape());
             auto* to = static_cast<float*>(out.mutable_raw());
@@ -179,14 +182,16 @@ const TransformDef kRescale{
               apply(static_cast<const float*>(to_float(t).raw()), t.size(), 1, true, a, to);
             }
             return out;
-          });
+          };
+          return with_steps(each_value(run), {AffineStep{a, true}});
         },
 };
 
 const TransformDef kHwcToChw{
     .name = "vision.HWC2CHW",
     .doc = "[..., h, w, c] to [..., c, h, w]; [h, w] stays. Any dtype.",
-    .make = [](const Options&) { return image_transform(channels_first); },
+    .make =
+        [](const Options&) { return with_steps(image_transform(channels_first), {PlanesStep{}}); },
 };
 
 const TransformDef kToTensor{
@@ -198,11 +203,11 @@ const TransformDef kToTensor{
     .make =
         [](const Options& o) {
           const DType to = o.dtype("output_type");
-          return image_transform([to](const Tensor& t) {
+          const Affine a{{1.F / 255.F}, {0.F}};
+          auto alone = image_transform([to, a](const Tensor& t) {
             const Extent e = extent_of(t);
             const Tensor planes = e.flat ? t.view({1, e.h, e.w}) : channels_first(t);
             Tensor out = Tensor::empty(DType::kFloat32, planes.shape());
-            const Affine a{{1.F / 255.F}, {0.F}};
             auto* p = static_cast<float*>(out.mutable_raw());
             if (t.dtype() == DType::kUInt8) {
               apply(static_cast<const uint8_t*>(planes.raw()), planes.size(), 1, true, a, p);
@@ -212,6 +217,8 @@ const TransformDef kToTensor{
             }
             return cast(out, to);
           });
+          if (to != DType::kFloat32) return alone;
+          return with_steps(alone, {PlanesStep{}, AffineStep{a, false}});
         },
 };
 

@@ -35,8 +35,13 @@ struct LinearTaps {
   std::vector<int32_t> first, second;
   std::vector<int16_t> a, b;
 };
-// `flip`: the outputs in reverse order.
-LinearTaps linear_taps(int64_t from, int64_t to, bool rows, bool flip = false);
+// The outputs cover `extent` inputs from `begin` on, of which `there` exist.
+struct Span {
+  double begin, extent;
+  int64_t there;
+};
+LinearTaps linear_taps(const Span& from, int64_t to, bool rows);
+LinearTaps linear_taps(int64_t from, int64_t to, bool rows);
 // A row of pixels of three channels, resized, its channels apart: out[c * n + i], scaled by 128.
 void resize_row_3(const uint8_t* row, const LinearTaps& taps, int64_t from, int16_t* out);
 // The same with channels together, for c channels.

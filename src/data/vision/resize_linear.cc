@@ -6,6 +6,10 @@
 
 #include "data/vision/resize.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #define MYCEL_FOR_EACH_CPU \
   __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #if !defined(__x86_64__) || defined(__clang__) || defined(__SANITIZE_ADDRESS__) || \
@@ -16,39 +20,84 @@
 
 namespace mycel::data::vision {
 
-LinearTaps linear_taps(int64_t from, int64_t to, bool rows, bool flip) {
+LinearTaps linear_taps(int64_t from, int64_t to, bool rows) {
+  return linear_taps(Span{0, static_cast<double>(from), from}, to, rows);
+}
+
+LinearTaps linear_taps(const Span& span, int64_t to, bool rows) {
+  const int64_t from = span.there;
   LinearTaps t;
   t.first.resize(to), t.second.resize(to), t.a.resize(to), t.b.resize(to);
-  const double scale = 1.0 / (static_cast<double>(to) / static_cast<double>(from));
+  const double scale = 1.0 / (static_cast<double>(to) / span.extent);
   for (int64_t o = 0; o < to; ++o) {
-    auto x = static_cast<float>((static_cast<double>(o) + 0.5) * scale - 0.5);
+    auto x = static_cast<float>((static_cast<double>(o) + 0.5) * scale - 0.5 + span.begin);
     auto i = static_cast<int64_t>(std::floor(x));
     x -= static_cast<float>(i);
     if (!rows && (i < 0 || i >= from - 1)) {  // a column at the border is that column alone
       i = i < 0 ? 0 : from - 1;
       x = 0;
     }
-    const int64_t at = flip ? to - 1 - o : o;
-    t.first[at] = static_cast<int32_t>(std::clamp<int64_t>(i, 0, from - 1));
-    t.second[at] = static_cast<int32_t>(std::clamp<int64_t>(i + 1, 0, from - 1));
-    t.a[at] = static_cast<int16_t>(std::lrint((1.F - x) * 2048.F));
-    t.b[at] = static_cast<int16_t>(std::lrint(x * 2048.F));
+    t.first[o] = static_cast<int32_t>(std::clamp<int64_t>(i, 0, from - 1));
+    t.second[o] = static_cast<int32_t>(std::clamp<int64_t>(i + 1, 0, from - 1));
+    t.a[o] = static_cast<int16_t>(std::lrint((1.F - x) * 2048.F));
+    t.b[o] = static_cast<int16_t>(std::lrint(x * 2048.F));
   }
   return t;
 }
 
-MYCEL_FOR_EACH_CPU
+namespace {
+
+#if defined(__x86_64__) && defined(__GNUC__)
+// Eight outputs at a time: the two pixels of each are fetched as four bytes, of which the fourth
+// belongs to a neighbour; where there is none, at the end of a row, this returns.
+__attribute__((target("avx2"))) int64_t resize_row_3_avx2(const uint8_t* row,
+                                                          const LinearTaps& taps, int64_t from,
+                                                          int16_t* out) {
+  const auto n = static_cast<int64_t>(taps.first.size());
+  const auto* base = reinterpret_cast<const int*>(row);
+  const __m256i byte = _mm256_set1_epi32(0xFF), upper = _mm256_set1_epi32(0xFF0000);
+  const __m256i three = _mm256_set1_epi32(3);
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    if (std::max(taps.second[i], taps.second[i + 7]) >= from - 1) break;
+    const __m256i first = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(&taps.first[i]));
+    const __m256i second = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(&taps.second[i]));
+    const __m256i p = _mm256_i32gather_epi32(base, _mm256_mullo_epi32(first, three), 1);
+    const __m256i q = _mm256_i32gather_epi32(base, _mm256_mullo_epi32(second, three), 1);
+    const __m256i weights = _mm256_or_si256(
+        _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(&taps.a[i]))),
+        _mm256_slli_epi32(
+            _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(&taps.b[i]))),
+            16));
+    const __m256i pairs[3] = {_mm256_or_si256(_mm256_and_si256(p, byte),
+                                              _mm256_slli_epi32(_mm256_and_si256(q, byte), 16)),
+                              _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi32(p, 8), byte),
+                                              _mm256_and_si256(_mm256_slli_epi32(q, 8), upper)),
+                              _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi32(p, 16), byte),
+                                              _mm256_and_si256(q, upper))};
+    for (int k = 0; k < 3; ++k) {
+      const __m256i sum = _mm256_srai_epi32(_mm256_madd_epi16(pairs[k], weights), 4);
+      const __m256i packed = _mm256_permute4x64_epi64(_mm256_packs_epi32(sum, sum), 0x08);
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + k * n + i), _mm256_castsi256_si128(packed));
+    }
+  }
+  return i;
+}
+const bool kHasAvx2 = __builtin_cpu_supports("avx2");
+#endif
+
+}  // namespace
+
 void resize_row_3(const uint8_t* row, const LinearTaps& taps, int64_t from, int16_t* out) {
   const auto n = static_cast<int64_t>(taps.first.size());
-  const int32_t *first = taps.first.data(), *second = taps.second.data();
-  const int16_t *a = taps.a.data(), *b = taps.b.data();
-  (void)from;
-  int16_t *r = out, *g = out + n, *bl = out + 2 * n;
-  for (int64_t i = 0; i < n; ++i) {
-    const uint8_t *p = row + 3 * first[i], *q = row + 3 * second[i];
-    r[i] = static_cast<int16_t>((p[0] * a[i] + q[0] * b[i]) >> 4);
-    g[i] = static_cast<int16_t>((p[1] * a[i] + q[1] * b[i]) >> 4);
-    bl[i] = static_cast<int16_t>((p[2] * a[i] + q[2] * b[i]) >> 4);
+  int64_t i = 0;
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (kHasAvx2) i = resize_row_3_avx2(row, taps, from, out);
+#endif
+  for (; i < n; ++i) {
+    const uint8_t *p = row + 3 * taps.first[i], *q = row + 3 * taps.second[i];
+    for (int k = 0; k < 3; ++k)
+      out[k * n + i] = static_cast<int16_t>((p[k] * taps.a[i] + q[k] * taps.b[i]) >> 4);
   }
 }
 

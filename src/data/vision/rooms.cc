@@ -1,3 +1,4 @@
+#include "data/vision/step.h"
 #include "data/vision/vision.h"
 
 namespace mycel::data {
@@ -13,6 +14,10 @@ TransformDefs vision_transforms() {
         vision::augment_transforms(), vision::file_transforms()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
+}
+
+std::vector<TransformPtr> vision_fused(std::vector<TransformPtr> transforms) {
+  return vision::fused_images(std::move(transforms));
 }
 
 }  // namespace mycel::data

@@ -1,6 +1,7 @@
 // Records: resizing.
 #include "data/vision/crop.h"
 #include "data/vision/resize.h"
+#include "data/vision/step.h"
 #include "data/vision/vision.h"
 
 namespace mycel::data::vision {
@@ -31,8 +32,10 @@ const TransformDef kResize{
     .args = {"size: ints", "interpolation: Inter = BILINEAR"},
     .make =
         [](const Options& o) {
-          return image_transform([to = target(o), f = filter_of(o.choice("interpolation"))](
-                                     const Tensor& t) { return resized(t, to, f); });
+          const auto to = target(o);
+          const Filter f = filter_of(o.choice("interpolation"));
+          return with_steps(image_transform([to, f](const Tensor& t) { return resized(t, to, f); }),
+                            {ResizeStep{to, f}});
         },
 };
 
@@ -82,12 +85,14 @@ const TransformDef kRandomResizedCrop{
              "max_attempts: int = 10"},
     .make =
         [](const Options& o) {
-          return random_image_transform(
-              [area = RandomArea(o), to = size_option(o, "size"),
-               f = filter_of(o.choice("interpolation"))](const Tensor& t, Philox& draw) {
-                const Extent e = extent_of(t);
-                return resize(t, area.choose(e.h, e.w, draw), to, f);
-              });
+          const RandomArea area(o);
+          const Size to = size_option(o, "size");
+          const Filter f = filter_of(o.choice("interpolation"));
+          return with_steps(random_image_transform([=](const Tensor& t, Philox& draw) {
+                              const Extent e = extent_of(t);
+                              return resize(t, area.choose(e.h, e.w, draw), to, f);
+                            }),
+                            area_steps(area, to, f));
         },
 };
 
