@@ -51,3 +51,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     set_tests_properties(cpp_on_${cpu} PROPERTIES LABELS ci TIMEOUT 1800)
   endforeach()
 endif()
+
+# Damaged images in any number, for tests/fuzz.
+mycel_program(mycel_image_fuzz SOURCES ${PROJECT_SOURCE_DIR}/tests/fuzz/image_fuzz.cc
+              ${PROJECT_SOURCE_DIR}/tests/cpp/mutated_images.cc)
+set_target_properties(mycel_image_fuzz PROPERTIES EXCLUDE_FROM_ALL TRUE)
+target_include_directories(mycel_image_fuzz PRIVATE ${PROJECT_SOURCE_DIR}/tests/cpp)

@@ -125,6 +125,8 @@ Option to_option(nb::handle o, const std::string& what) {
   }
   if (nb::hasattr(o, "_member_name")) return text_of(o.attr("_member_name"));  // of a choice
   if (nb::hasattr(o, "dtype") && nb::hasattr(o, "shape")) {
+    const std::string kind = nb::cast<std::string>(nb::object(o.attr("dtype").attr("kind")));
+    if (kind == "U" || kind == "S") return to_option(o.attr("tolist")(), what);
     if (nb::len(nb::object(o.attr("shape"))) == 0) return to_option(o.attr("item")(), what);
     return to_tensor(p, what.c_str());
   }

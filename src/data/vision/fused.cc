@@ -13,12 +13,19 @@
 namespace mycel::data::vision {
 namespace {
 
-// The largest of 8, 4, 2 by which an image can be divided while it is decoded and still be resized
-// to no more than it has; 1 for the filters that sample by definition.
-int divisor(const Frame& f) {
+// The largest of 8, 4, 2 by which an image of h x w can be divided while it is decoded and still be
+// resized to no more than it has; 1 for the filters that sample by definition. Areas need a
+// rectangle of whole divided pixels; the linear filter reads between them.
+int divisor(const Frame& f, int64_t h, int64_t w) {
   if (!f.resized || (f.filter != Filter::kLinear && f.filter != Filter::kArea)) return 1;
+  const Crop& r = f.source;
+  const auto whole = [](int64_t begin, int64_t n, int64_t all, int by) {
+    return begin % by == 0 && (n % by == 0 || begin + n == all);
+  };
   for (const int by : {8, 4, 2}) {
-    if (f.source.h >= by * f.full.h && f.source.w >= by * f.full.w) return by;
+    if (r.h < by * f.full.h || r.w < by * f.full.w) continue;
+    if (f.filter == Filter::kLinear || (whole(r.top, r.h, h, by) && whole(r.left, r.w, w, by)))
+      return by;
   }
   return 1;
 }
@@ -112,7 +119,7 @@ class Fused final : public Transform {
         JpegReader reader(data);
         check_size(reader.height(), reader.width(), "JPEG");
         if (!frame_of(steps_, reader.height(), reader.width(), draw, &f)) return {};
-        return framed(&reader, f, divisor(f), finish_);
+        return framed(&reader, f, divisor(f, reader.height(), reader.width()), finish_);
       }
       const Tensor t = decode(data, Channels::kColour);
       if (!frame_of(steps_, t.dim(0), t.dim(1), draw, &f)) return {};

@@ -130,6 +130,15 @@ JpegReader::JpegReader(std::span<const uint8_t> data) : s_(std::make_unique<Stat
     value_error("broken JPEG: {}", text);
   }
   s.start(data);
+  // A header that claims more than its data can hold must not take memory: a block of 64 pixels has
+  // a bit at least.
+  const uint64_t pixels = uint64_t{s.c.image_height} * s.c.image_width;
+  if (pixels > 4096 * (uint64_t{data.size()} + 64)) {
+    const JDIMENSION h = s.c.image_height, w = s.c.image_width;
+    jpeg_destroy_decompress(&s.c);
+    s_.reset();
+    value_error("broken JPEG: {} bytes cannot hold {} x {} pixels", data.size(), h, w);
+  }
   if (s.c.num_components != 1 && s.c.num_components != 3 && s.c.num_components != 4) {
     const int n = s.c.num_components;
     jpeg_destroy_decompress(&s.c);

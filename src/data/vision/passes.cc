@@ -166,16 +166,13 @@ Window rows(const Frame& f, const Span& s) {
   return window_of(linear_taps(s, f.full.h, true), f.window.top, f.window.h, false);
 }
 
-// The frame in an image divided by `by`: its rectangle rounded to whole pixels.
+// The frame in an image divided by `by`, h x w after it, for a rectangle of whole divided pixels.
 Frame divided(const Frame& f, int by, int64_t h, int64_t w) {
-  const auto part = [by](int64_t begin, int64_t n, int64_t all) {
-    const int64_t low = std::min((begin + by / 2) / by, all - 1);
-    const int64_t high = std::clamp((begin + n + by / 2) / by, low + 1, all);
-    return std::pair(low, high - low);
-  };
   Frame d = f;
-  std::tie(d.source.top, d.source.h) = part(f.source.top, f.source.h, h);
-  std::tie(d.source.left, d.source.w) = part(f.source.left, f.source.w, w);
+  Crop& r = d.source;
+  const int64_t bottom = std::min(h, (r.top + r.h + by - 1) / by);
+  const int64_t right = std::min(w, (r.left + r.w + by - 1) / by);
+  r = {r.top / by, r.left / by, bottom - r.top / by, right - r.left / by};
   return d;
 }
 

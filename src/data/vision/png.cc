@@ -37,6 +37,11 @@ ImageInfo read_png(std::span<const uint8_t> data, Channels channels, Tensor* out
   spng_ihdr head{};
   check(spng_get_ihdr(context.get(), &head), "its header");
   check_size(head.height, head.width, "PNG");
+  // Deflate packs 1032 bytes to one at most.
+  const uint64_t row = (uint64_t{head.width} * head.bit_depth + 7) / 8;
+  if (row * head.height > 1040 * uint64_t{data.size()})
+    value_error("broken PNG: {} bytes cannot hold {} x {} pixels", data.size(), head.height,
+                head.width);
   const bool grey = head.color_type == SPNG_COLOR_TYPE_GRAYSCALE;
   const int kept = channels == Channels::kColour ? 3 : channels == Channels::kGrey || grey ? 1 : 3;
   const ImageInfo info{head.height, head.width, kept};

@@ -1,5 +1,7 @@
-"""What the transforms of images are compared with: a transform, its arguments, an input, and how far apart the
-results may be. tools/vision_golden.py runs the same list through the peer and stores what it gives."""
+"""What the transforms of images are compared with: a transform, its arguments, an input, and how
+far apart the results may be. tools/vision_golden.py runs the list through the peer and stores what
+it gives.
+"""
 
 import numpy as np
 
@@ -22,20 +24,21 @@ def picture(h, w, c, seed):
 
 def inputs():
     rgb = picture(37, 51, 3, 0)
+    small = rgb[:12, :15].copy()
     return {
         "rgb": rgb,
         "grey": rgb[:, :, 0].copy(),
         "one": rgb[:, :, :1].copy(),
         "rgba": picture(20, 31, 4, 1),
-        "float": rgb.astype(np.float32) / 255,
-        "float64": rgb.astype(np.float64),
-        "uint16": rgb.astype(np.uint16) * 200,
-        "int16": rgb.astype(np.int16) * 50 - 3000,
-        "stack": np.stack([rgb, picture(37, 51, 3, 2)]),
+        "float": small.astype(np.float32) / 255,
+        "float64": small.astype(np.float64),
+        "uint16": small.astype(np.uint16) * 200,
+        "int16": small.astype(np.int16) * 50 - 3000,
+        "stack": np.stack([small, picture(12, 15, 3, 2)]),
         "even": picture(40, 60, 3, 3),
-        "large": picture(130, 171, 3, 4),
+        "large": picture(90, 111, 3, 4),
         "dark": (picture(37, 51, 3, 5) // 3 + 20).astype(np.uint8),
-        "chw": rgb.transpose(2, 0, 1).copy(),
+        "chw": small.transpose(2, 0, 1).copy(),
         "unit": rgb[:8, :9].astype(np.float64) / 255,
     }
 
@@ -56,8 +59,8 @@ for inter in ("NEAREST", "BICUBIC", "AREA"):
 for inter in ("BILINEAR", "NEAREST", "AREA", "BICUBIC"):
     case("Resize", "even", 1 if inter == "BICUBIC" else 0, size=(20, 30), interpolation=inter)
     case("Resize", "even", 1, size=(20, 15), interpolation=inter)
-    case("Resize", "float", 1e-5, size=(21, 40), interpolation=inter)
-    case("Resize", "uint16", 1, size=(21, 70), interpolation=inter)
+    case("Resize", "float", 1e-5, size=(7, 20), interpolation=inter)
+    case("Resize", "uint16", 1, size=(7, 20), interpolation=inter)
     case("Resize", "large", 1, size=(33, 32), interpolation=inter)
 for size in ((15, 33), (80, 60), (9, 11)):
     case("Resize", "rgb", size=size, interpolation="PILCUBIC")
@@ -92,10 +95,6 @@ for given in ("rgb", "float", "uint16", "int16"):
     case("Normalize", given, 2e-3, mean=[121.0, 115.0, 100.0], std=[70.0, 68.0, 71.0])
 case("Normalize", "rgb", 2e-5, mean=[121.0], std=[70.0])
 case("Normalize", "chw", 2e-5, mean=[121.0, 115.0, 100.0], std=[70.0, 68.0, 71.0], is_hwc=False)
-case("NormalizePad", "rgb", 2e-5, mean=[121.0, 115.0, 100.0], std=[70.0, 68.0, 71.0])
-case(
-    "NormalizePad", "rgb", 2e-3, mean=[121.0, 115.0, 100.0], std=[70.0, 68.0, 71.0], dtype="float16"
-)
 case("Rescale", "rgb", 1e-6, rescale=1 / 255.0, shift=-0.5)
 case("Rescale", "int16", 1e-2, rescale=3.0, shift=2)
 case("HWC2CHW", "rgb")
@@ -186,4 +185,4 @@ for size, sigma in ((3, None), (5, None), (7, None), (9, None), ((3, 11), (1.5, 
     case("GaussianBlur", "rgb", 1, kernel_size=size, sigma=sigma)
     case("GaussianBlur", "float", 1e-5, kernel_size=size, sigma=sigma)
 case("Erase", "rgb", top=3, left=40, height=10, width=20, value=(7, 50, 200))
-case("Erase", "float", top=3, left=4, height=10, width=20, value=3)
+case("Erase", "float", top=3, left=4, height=5, width=14, value=3)
