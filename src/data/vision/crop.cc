@@ -52,34 +52,43 @@ Border border_of(const std::string& member) {
                                : Border::kSymmetric;
 }
 
-Tensor pad(const Tensor& image, const Margins& m, Border border, const Fill& fill) {
+// The rectangle `r` of an image that goes on beyond its border.
+Tensor window(const Tensor& image, const Crop& r, Border border, const Fill& fill) {
   const Extent e = extent_of(image);
   if (e.c > 4 && border == Border::kConstant)
     value_error("expected an image with at most 4 channels to pad with a constant, got {}",
                 image.describe());
-  const int64_t h = e.h + m.top + m.bottom, w = e.w + m.left + m.right;
-  Tensor out = image_like(e, image.dtype(), h, w);
+  Tensor out = image_like(e, image.dtype(), r.h, r.w);
   const auto pixel = static_cast<int64_t>(size_of(image.dtype())) * e.c;
   std::vector<char> around(static_cast<size_t>(pixel));
   for (int64_t k = 0; k < std::min<int64_t>(e.c, 4); ++k)
-    set_element(around.data(), image.dtype(), k, static_cast<int64_t>(fill.value[k]));
-  if (e.c == 4) set_element(around.data(), image.dtype(), 3, int64_t{0});
+    set_element(around.data(), image.dtype(), k, static_cast<int64_t>(k < 3 ? fill.value[k] : 0));
   const auto* in = static_cast<const char*>(image.raw());
   auto* to = static_cast<char*>(out.mutable_raw());
-  for (int64_t y = 0; y < h; ++y) {
-    const int64_t from = reflected(y - m.top, e.h, border);
-    char* row = to + y * w * pixel;
-    if (from >= 0)
-      std::memcpy(row + m.left * pixel, in + from * e.w * pixel, static_cast<size_t>(e.w * pixel));
-    for (int64_t x = 0; x < w; ++x) {
-      if (from >= 0 && x == m.left) x += e.w;
-      if (x >= w) break;
-      const int64_t column = from < 0 ? -1 : reflected(x - m.left, e.w, border);
+  // Columns [begin, end) of the result come from the image itself.
+  const int64_t begin = std::clamp<int64_t>(-r.left, 0, r.w);
+  const int64_t end = std::clamp<int64_t>(e.w - r.left, begin, r.w);
+  for (int64_t y = 0; y < r.h; ++y) {
+    const int64_t from = reflected(r.top + y, e.h, border);
+    char* row = to + y * r.w * pixel;
+    const auto put = [&](int64_t x) {
+      const int64_t column = from < 0 ? -1 : reflected(r.left + x, e.w, border);
       std::memcpy(row + x * pixel, column < 0 ? around.data() : in + (from * e.w + column) * pixel,
                   static_cast<size_t>(pixel));
-    }
+    };
+    for (int64_t x = 0; x < (from < 0 ? r.w : begin); ++x) put(x);
+    if (from < 0) continue;
+    std::memcpy(row + begin * pixel, in + (from * e.w + r.left + begin) * pixel,
+                static_cast<size_t>((end - begin) * pixel));
+    for (int64_t x = end; x < r.w; ++x) put(x);
   }
   return out;
+}
+
+Tensor pad(const Tensor& image, const Margins& m, Border border, const Fill& fill) {
+  const Extent e = extent_of(image);
+  return window(image, {-m.top, -m.left, e.h + m.top + m.bottom, e.w + m.left + m.right}, border,
+                fill);
 }
 
 Margins margins_option(const Options& o, std::string_view name) {
@@ -157,8 +166,7 @@ Tensor RandomPlace::run(const Tensor& image, Philox& draw) const {
   const Extent e = extent_of(image);
   const Margins m = margins_of(e.h, e.w);
   const Crop r = choose(e.h, e.w, draw);
-  const bool none = m.left == 0 && m.top == 0 && m.right == 0 && m.bottom == 0;
-  return crop(none ? image : pad(image, m, border, fill), r);
+  return window(image, {r.top - m.top, r.left - m.left, r.h, r.w}, border, fill);
 }
 
 Tensor mirrored(const Tensor& image, bool upside_down) {

@@ -14,11 +14,13 @@ Tensor crop(const Tensor& image, const Crop& r);
 
 enum class Border : uint8_t { kConstant, kEdge, kReflect, kSymmetric };
 Border border_of(const std::string& member);
+// The rectangle `r`, which may leave the image: beyond its border stands what `border` says. Fill
+// values are cast to the dtype; a fourth channel gets 0.
+Tensor window(const Tensor& image, const Crop& r, Border border, const Fill& fill);
 struct Margins {
   int64_t left = 0, top = 0, right = 0, bottom = 0;
 };
-// Margins of any size: reflections repeat. Fill values are cast to the dtype; `fill` has three
-// values, a fourth channel gets 0.
+// Margins of any size: reflections repeat.
 Tensor pad(const Tensor& image, const Margins& m, Border border, const Fill& fill);
 // None is none; one int for all sides; (left and right, top and bottom); (left, top, right,
 // bottom).

@@ -36,47 +36,65 @@ void split_row(const uint8_t* row, int64_t n, uint8_t* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = row[3 * i];
 }
 
-// A row of w pixels, in its final order, at row y of the result.
-void put_row(const uint8_t* row, int64_t y, const Frame& f, const Finish& finish, void* out) {
-  const int64_t h = f.window.h, w = f.window.w;
+// `count` rows of w pixels, in their final order, at row y of the result.
+void put_rows(const uint8_t* rows, int64_t y, int64_t count, const Frame& f, const Finish& finish,
+              void* out) {
+  const int64_t h = f.window.h, w = f.window.w, n = count * w;
   if (!finish.floats) {
     auto* to = static_cast<uint8_t*>(out);
     if (!finish.planes) {
-      std::memcpy(to + y * w * 3, row, static_cast<size_t>(w * 3));
+      std::memcpy(to + y * w * 3, rows, static_cast<size_t>(n * 3));
       return;
     }
-    for (int64_t k = 0; k < 3; ++k) split_row(row + k, w, to + (k * h + y) * w);
+    for (int64_t k = 0; k < 3; ++k) split_row(rows + k, n, to + (k * h + y) * w);
     return;
   }
   auto* to = static_cast<float*>(out);
   if (finish.planes) {
     for (int64_t k = 0; k < 3; ++k)
-      split_row(row + k, w, finish.scale[k], finish.shift[k], to + (k * h + y) * w);
+      split_row(rows + k, n, finish.scale[k], finish.shift[k], to + (k * h + y) * w);
     return;
   }
   to += y * w * 3;
-  for (int64_t i = 0; i < w; ++i)
+  for (int64_t i = 0; i < n; ++i)
     for (int64_t k = 0; k < 3; ++k)
-      to[3 * i + k] = static_cast<float>(row[3 * i + k]) * finish.scale[k] + finish.shift[k];
+      to[3 * i + k] = static_cast<float>(rows[3 * i + k]) * finish.scale[k] + finish.shift[k];
 }
 
-void reverse_pixels(const uint8_t* row, int64_t w, uint8_t* out) {
-  for (int64_t x = 0; x < w; ++x) std::memcpy(out + 3 * x, row + 3 * (w - 1 - x), 3);
+void copy_row(const uint8_t* row, int64_t w, bool flip, uint8_t* out) {
+  if (!flip) {
+    std::memcpy(out, row, static_cast<size_t>(3 * w));
+    return;
+  }
+  const uint8_t* p = row + 3 * (w - 1);
+  for (int64_t x = 0; x < w; ++x, p -= 3, out += 3) {
+    out[0] = p[0];
+    out[1] = p[1];
+    out[2] = p[2];
+  }
 }
 
-// A resized or plain rectangle that is there as a whole: window, flips and numbers.
+// A resized or plain rectangle that is there as a whole: window, flips and numbers. Rows are put
+// together so that short ones are worth vector code.
 Tensor finished(const Tensor& image, const Frame& f, const Finish& finish) {
   Tensor out = result(f, finish);
-  const int64_t w = f.window.w;
-  std::vector<uint8_t> turned(static_cast<size_t>(f.flip_x ? 3 * w : 0));
+  const int64_t h = f.window.h, w = f.window.w;
   const auto* in = static_cast<const uint8_t*>(image.raw());
-  for (int64_t y = 0; y < f.window.h; ++y) {
-    const uint8_t* row = in + ((f.window.top + y) * image.dim(1) + f.window.left) * 3;
-    if (f.flip_x) {
-      reverse_pixels(row, w, turned.data());
-      row = turned.data();
-    }
-    put_row(row, f.flip_y ? f.window.h - 1 - y : y, f, finish, out.mutable_raw());
+  const auto at = [&](int64_t y) {
+    const int64_t from = f.window.top + (f.flip_y ? h - 1 - y : y);
+    return in + (from * image.dim(1) + f.window.left) * 3;
+  };
+  if (!f.flip_x && !f.flip_y && w == image.dim(1)) {
+    put_rows(at(0), 0, h, f, finish, out.mutable_raw());
+    return out;
+  }
+  constexpr int64_t kPixels = 1024;
+  const int64_t step = std::clamp<int64_t>(kPixels / w, 1, h);
+  std::vector<uint8_t> rows(static_cast<size_t>(step * w * 3));
+  for (int64_t y = 0; y < h; y += step) {
+    const int64_t count = std::min(step, h - y);
+    for (int64_t i = 0; i < count; ++i) copy_row(at(y + i), w, f.flip_x, &rows[i * w * 3]);
+    put_rows(rows.data(), y, count, f, finish, out.mutable_raw());
   }
   return out;
 }
@@ -143,7 +161,7 @@ Tensor resized_rows(const Frame& f, const Finish& finish, Window x, const Window
                    to + (k * h + row) * w);
     } else {
       blend_rows(slot[u], slot[l], a, b, 3 * w, line.data());
-      put_row(line.data(), row, f, finish, out.mutable_raw());
+      put_rows(line.data(), row, 1, f, finish, out.mutable_raw());
     }
   }
   return out;
