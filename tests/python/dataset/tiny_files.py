@@ -369,8 +369,8 @@ def make_coco(root: Path) -> None:
         for k in range(2)
     ]
     captions = [{"id": 5 + k, "image_id": 40 - k // 2, "caption": f"caption {k}"} for k in range(3)]
-    for name, annotations in [("boxes", boxes), ("panoptic", panoptic), ("captions", captions)]:
-        data = {"info": {}, "images": images, "annotations": annotations, "categories": categories}
+    for name, listed in [("boxes", boxes), ("panoptic", panoptic), ("captions", captions)]:
+        data = {"info": {}, "images": images, "annotations": listed, "categories": categories}
         write(folder / f"{name}.json", json.dumps(data))
 
 

@@ -1,0 +1,170 @@
+"""Sources that only Mycel has: WebDataset, NumPy files, windows of large images; and what the
+published ones do beyond the golden rows."""
+
+import io
+import json
+import tarfile
+
+import mycel.dataset as ds
+import numpy as np
+import pytest
+from tiff_files import write_tiff
+
+
+def rows(dataset):
+    return list(dataset.create_dict_iterator(num_epochs=1, output_numpy=True))
+
+
+def add(tar, name, content):
+    info = tarfile.TarInfo(name)
+    info.size = len(content)
+    tar.addfile(info, io.BytesIO(content))
+
+
+def test_webdataset(tmp_path):
+    array = io.BytesIO()
+    np.save(array, np.arange(6, dtype=">f8").reshape(2, 3))
+    for shard in range(2):
+        with tarfile.open(tmp_path / f"s{shard}.tar", "w") as tar:
+            for k in (7, 2):
+                key = f"dir.x/{shard}{k}"
+                add(tar, f"{key}.jpg", bytes([k]))
+                add(tar, f"{key}.cls", b" %d\n" % k)
+                add(tar, f"{key}.seg.npy", array.getvalue())
+                add(tar, f"{key}.json", json.dumps([k, 0.5]).encode())
+                add(tar, f"{key}.txt", "é".encode())
+    data = ds.WebDataset(f"{tmp_path}/s*.tar", shuffle=False)
+    assert data.get_col_names() == ["cls", "jpg", "json", "seg.npy", "txt"]
+    got = rows(data)
+    assert [int(r["cls"]) for r in got] == [7, 2, 7, 2]  # the order of the archives
+    assert got[0]["jpg"].tolist() == [7] and str(got[0]["txt"]) == "é"
+    assert got[1]["json"].tolist() == [2, 0.5] and got[1]["seg.npy"].dtype == np.float64
+    assert got[1]["seg.npy"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    keys = ds.WebDataset(f"{tmp_path}/s1.tar", columns_list=["__key__"], shuffle=False)
+    assert [str(r["__key__"]) for r in rows(keys)] == ["dir.x/17", "dir.x/12"]
+    missing = ds.WebDataset(f"{tmp_path}/s1.tar", columns_list=["png"], shuffle=False)
+    with pytest.raises(KeyError, match="has no file with the extension 'png', only cls, jpg"):
+        rows(missing)
+
+
+ARRAYS = {
+    "f": np.linspace(0, 1, 6, dtype=np.float32).reshape(3, 2),
+    "big": np.arange(3, dtype=">i8"),
+    "b": np.array([True, False, True]),
+    "u": np.array(["a", "längere", "漢字😀"]),
+    "s": np.array([b"x", b"yy", b""]),
+    "h": np.array([[1.5], [2], [-3]], np.float16),
+    "e": np.zeros((3, 0), np.uint8),
+}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_numpy_files(tmp_path, packed):
+    (np.savez_compressed if packed else np.savez)(tmp_path / "a.npz", **ARRAYS)
+    data = ds.NumpyFileDataset(str(tmp_path / "a.npz"), shuffle=False)
+    assert data.get_col_names() == sorted(ARRAYS)
+    got = rows(data)
+    for k in range(3):
+        for name, want in ARRAYS.items():
+            cell = got[k][name]
+            if want.dtype.kind in "US":
+                assert str(cell) == (want[k].decode() if want.dtype.kind == "S" else want[k])
+            else:
+                assert cell.dtype == want.dtype.newbyteorder("="), name
+                assert np.array_equal(cell, want[k])
+    files = []
+    for name in ("f", "b"):
+        np.save(tmp_path / f"{name}.npy", ARRAYS[name])
+        files.append(str(tmp_path / f"{name}.npy"))
+    data = ds.NumpyFileDataset(files, ["x", "y"], shuffle=False)
+    assert data.get_col_names() == ["x", "y"]
+    assert np.array_equal([r["x"] for r in rows(data)], ARRAYS["f"])
+
+
+def test_numpy_files_that_cannot_be_read(tmp_path):
+    def saved(name, array):
+        np.save(tmp_path / name, array, allow_pickle=True)
+        return str(tmp_path / name)
+
+    for array, text in [
+        (np.zeros((2, 3)).T, "in Fortran's order"),
+        (np.array([{}, {}], object), r"the dtype .* is not supported"),
+        (np.zeros(2, "M8[s]"), "is not supported"),
+        (np.zeros(2, [("a", "f4")]), "is not supported"),
+    ]:
+        with pytest.raises(OSError, match=text):
+            ds.NumpyFileDataset(saved("x.npy", array))
+    path = saved("x.npy", np.zeros(100))
+    data = (tmp_path / "x.npy").read_bytes()
+    (tmp_path / "x.npy").write_bytes(data[:-1])
+    with pytest.raises(OSError, match="x.npy' cannot be read as a NumPy array: it is truncated"):
+        ds.NumpyFileDataset(path)
+    (tmp_path / "x.npy").write_bytes(data[:60])
+    with pytest.raises(OSError, match="its header is truncated"):
+        ds.NumpyFileDataset(path)
+    with pytest.raises(ValueError, match="'b' has 2 rows, 'a' has 3"):
+        ds.NumpyFileDataset([saved("a.npy", np.zeros(3)), saved("b.npy", np.zeros(2))])
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        {"tile": (16, 32)},
+        {"tile": (32, 16), "planar": True, "big": True},
+        {"rows_per_strip": 7},
+        {"rows_per_strip": 50, "planar": True},
+    ],
+)
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
+def test_windows_of_a_large_image(tmp_path, layout, dtype):
+    image = (np.arange(50 * 70 * 3).reshape(50, 70, 3) * 31 % 251).astype(dtype)
+    path = str(tmp_path / "a.tif")
+    write_tiff(path, image, **layout)
+    data = ds.GeoTiffDataset(path, [20, 30], [4, 10], shuffle=False)
+    got = rows(data)
+    assert [(int(r["row"]), int(r["col"])) for r in got] == [
+        (y, x) for y in (0, 16, 30) for x in (0, 20, 40)
+    ]
+    for r in got:
+        y, x = int(r["row"]), int(r["col"])
+        assert r["image"].dtype == dtype
+        assert np.array_equal(r["image"], image[y : y + 20, x : x + 30])
+    (whole,) = rows(ds.GeoTiffDataset(path, [64, 80], shuffle=False))  # larger than the image
+    assert np.array_equal(whole["image"][:50, :70], image) and not whole["image"][50:].any()
+    parts = [ds.GeoTiffDataset(path, 20, num_shards=2, shard_id=k, shuffle=False) for k in range(2)]
+    seen = [(int(r["row"]), int(r["col"])) for p in parts for r in rows(p)]
+    assert sorted(seen) == [(y, x) for y in (0, 20, 30) for x in (0, 20, 40, 50)]
+
+
+def test_damaged_image(tmp_path):
+    path = tmp_path / "a.tif"
+    write_tiff(path, np.ones((50, 70, 1), np.uint8), tile=(16, 16))
+    data = path.read_bytes()
+    path.write_bytes(data[:-300])
+    dataset = ds.GeoTiffDataset(str(path), 16, shuffle=False)
+    with pytest.raises(OSError, match="sample 1[0-9]: '.*a.tif' is damaged: the block at row"):
+        rows(dataset)
+    path.write_bytes(data[:100])
+    with pytest.raises(OSError, match="a.tif' is no sound TIFF file"):
+        ds.GeoTiffDataset(str(path), 16)
+    with pytest.raises(ValueError, match="'overlap' must be smaller than the window"):
+        ds.GeoTiffDataset(str(path), 16, 16)
+
+
+def test_names_of_files(tmp_path):
+    """extra_metadata of VOC and COCO."""
+    from pathlib import Path
+
+    from tiny_files import make_coco, make_voc
+
+    make_voc(Path(tmp_path))
+    make_coco(Path(tmp_path))
+    voc = ds.VOCDataset(f"{tmp_path}/voc", "Detection", shuffle=False, extra_metadata=True)
+    assert [str(r["_meta-filename"]) for r in rows(voc)] == ["2012_2.jpg", "2011_1.jpg"]
+    assert voc.get_class_indexing() == {"cat": 0, "dog": 1}
+    coco = ds.CocoDataset(
+        f"{tmp_path}/coco/images", f"{tmp_path}/coco/boxes.json", shuffle=False, extra_metadata=True
+    )
+    assert str(rows(coco)[0]["_meta-filename"]) == "000000000001.jpg"
+    with pytest.raises(OSError, match="boxes.json' has not the members of COCO's task Captioning"):
+        ds.CocoDataset(f"{tmp_path}/coco/images", f"{tmp_path}/coco/boxes.json", task="Captioning")
