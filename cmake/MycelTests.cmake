@@ -24,6 +24,10 @@ add_executable(mycel_graph_file_fuzz EXCLUDE_FROM_ALL
 target_include_directories(mycel_graph_file_fuzz PRIVATE ${PROJECT_SOURCE_DIR}/tests/cpp)
 target_link_libraries(mycel_graph_file_fuzz PRIVATE mycel_flags mycel_dependencies)
 
+# Damaged data files in any number, through the sources that read them.
+mycel_program(mycel_data_files_fuzz SOURCES ${PROJECT_SOURCE_DIR}/tests/fuzz/data_files_fuzz.cc)
+set_target_properties(mycel_data_files_fuzz PROPERTIES EXCLUDE_FROM_ALL TRUE)
+
 set(smoke "-Ci*.*:*/Ci*.*:Slow*.*:*/Slow*.*")
 set(ci "Ci*.*:*/Ci*.*")
 set(all "Slow*.*:*/Slow*.*")

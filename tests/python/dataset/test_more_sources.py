@@ -168,3 +168,37 @@ def test_names_of_files(tmp_path):
     assert str(rows(coco)[0]["_meta-filename"]) == "000000000001.jpg"
     with pytest.raises(OSError, match="boxes.json' has not the members of COCO's task Captioning"):
         ds.CocoDataset(f"{tmp_path}/coco/images", f"{tmp_path}/coco/boxes.json", task="Captioning")
+
+
+def test_the_page_is_up_to_date():
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    tool = Path(__file__).resolve().parents[3] / "tools" / "dataset_page.py"
+    done = subprocess.run(
+        [sys.executable, str(tool), "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_tar_formats(tmp_path):
+    """Long names and large sizes of ustar, GNU and pax; the last of members of one name counts."""
+    long_name = "class/" + "y" * 180 + ".jpg"
+    for form in (tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
+        path = tmp_path / f"{form}.tar"
+        with tarfile.open(path, "w", format=form) as tar:
+            add(tar, long_name, b"long")
+            add(tar, "class/é.jpg", b"old")
+            add(tar, "class/é.jpg", b"new")
+        got = rows(ds.ImageFolderDataset(str(path), shuffle=False))
+        assert [r["image"].tobytes() for r in got] == [b"long", b"new"]
+    ustar = "folder" * 16 + "/class/" + "z" * 90 + ".jpg"
+    with tarfile.open(tmp_path / "u.tar", "w", format=tarfile.USTAR_FORMAT) as tar:
+        add(tar, ustar, b"prefix")
+    got = rows(ds.ImageFolderDataset(f"{tmp_path}/u.tar/{'folder' * 16}", shuffle=False))
+    assert [r["image"].tobytes() for r in got] == [b"prefix"]
+    with tarfile.open(tmp_path / "p.tar.gz", "w:gz") as tar:
+        add(tar, "class/a.jpg", b"a")
+    with pytest.raises(OSError, match="is a file, not a folder"):
+        ds.ImageFolderDataset(str(tmp_path / "p.tar.gz"))
