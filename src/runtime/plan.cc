@@ -209,6 +209,7 @@ class PlanBuilder {
 
   // Kernels that want another layout of a steady operand get it.
   void pack_steady() {
+    std::vector<Plan::Step> packs;
     for (Plan::Step& s : plan_->steps_) {
       for (size_t k = 0; s.kernel && k < s.in.size(); ++k) {
         if (s.in[k] < 0 || !(is_steady(s.in[k]) || is_constant(s.in[k]))) continue;
@@ -227,11 +228,35 @@ class PlanBuilder {
         pack.in = {s.in[k]};
         pack.out = {v};
         pack.loc = s.loc;
-        plan_->seldom_.push_back(std::move(pack));
+        packs.push_back(std::move(pack));
         s.kernel = packed->kernel;
         s.in[k] = v;
       }
     }
+    pack_early(std::move(packs));
+  }
+
+  // Packs each value right after it is made, so that the value need not wait for the others.
+  void pack_early(std::vector<Plan::Step> packs) {
+    std::unordered_multimap<int, size_t> of;
+    for (size_t i = 0; i < packs.size(); ++i) of.emplace(root(packs[i].in[0]), i);
+    std::vector<Plan::Step> made;
+    std::vector<bool> done(packs.size(), false);
+    for (Plan::Step& s : plan_->seldom_) {
+      made.push_back(std::move(s));
+      const std::vector<int> outs = made.back().out;
+      for (int v : outs) {
+        auto [begin, end] = of.equal_range(v);
+        for (auto it = begin; it != end; ++it) {
+          done[it->second] = true;
+          made.push_back(std::move(packs[it->second]));
+        }
+      }
+    }
+    for (size_t i = 0; i < packs.size(); ++i) {
+      if (!done[i]) made.push_back(std::move(packs[i]));
+    }
+    plan_->seldom_ = std::move(made);
   }
 
   // The parameters that the seldom steps read.
@@ -566,24 +591,34 @@ void Plan::find_kept(Frame& f) const {
     fresh->of.emplace_back(now.storage, now.data);
     immutable &= !now.storage->foreign();  // an owner outside may write to it
   }
-  for (const ir::Type& t : keeps_) fresh->values.push_back(Tensor::empty(t.dtype, t.shape));
+  fresh->values.resize(keeps_.size());
   f.kept = fresh;
+  // What only these steps read, like the weights before they are packed, goes after the last of
+  // them.
+  constexpr size_t kStays = SIZE_MAX;
+  std::vector<size_t> last(keeps_.size(), 0);
+  auto each_kept = [&](const std::vector<int>& values, auto visit) {
+    for (int v : values) {
+      if (v >= 0 && places_[v].kind == Place::kKept) visit(places_[v].index);
+    }
+  };
+  for (size_t i = 0; i < seldom_.size(); ++i) {
+    each_kept(seldom_[i].in, [&](size_t slot) { last[slot] = i; });
+  }
+  for (const Step& s : steps_) each_kept(s.in, [&](size_t slot) { last[slot] = kStays; });
   std::vector<void*> at;
-  for (const Step& s : seldom_) {
+  for (size_t i = 0; i < seldom_.size(); ++i) {
+    const Step& s = seldom_[i];
+    each_kept(s.out, [&](size_t slot) {
+      fresh->values[slot] = Tensor::empty(keeps_[slot].dtype, keeps_[slot].shape);
+    });
     at.clear();
     for (int v : s.in) at.push_back(address(v, f));
     for (int v : s.out) at.push_back(address(v, f));
     s.kernel->run(at.data());
-  }
-  // What only these steps read, like the weights before they are packed, need not stay.
-  std::vector<bool> read(keeps_.size(), false);
-  for (const Step& s : steps_) {
-    for (int v : s.in) {
-      if (v >= 0 && places_[v].kind == Place::kKept) read[places_[v].index] = true;
-    }
-  }
-  for (size_t i = 0; i < read.size(); ++i) {
-    if (!read[i]) fresh->values[i] = Tensor();
+    each_kept(s.in, [&](size_t slot) {
+      if (last[slot] == i) fresh->values[slot] = Tensor();
+    });
   }
   if (immutable) kept_ = std::move(fresh);
 }
