@@ -17,7 +17,7 @@ TransformDefs vision_transforms();   // mycel.dataset.vision
 TransformDefs text_transforms();     // mycel.dataset.text
 TransformDefs audio_transforms();    // mycel.dataset.audio
 std::vector<TransformPtr> vision_fused(std::vector<TransformPtr> transforms);
-SourceDefs file_sources();           // mycel.dataset.*Dataset
+SourceDefs file_sources();  // mycel.dataset.*Dataset
 const RecordFormat* record_format();
 
 }  // namespace mycel::data

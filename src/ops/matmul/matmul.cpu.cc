@@ -18,9 +18,9 @@ std::string too_large(const cpu::Problem& p) {
   return p.out[0].shape.size() * whole.k <= kSmall ? "" : "the product is large";
 }
 
-// One row of x meets every weight once: memory sets the pace, and reading the weights in order, four
-// rows at a time, keeps to it; oneDNN takes up to twice as long. Measured with 2 threads, ms: 1000 x
-// 1280 0.53, 0.27; 1000 x 2048 0.45, 0.30; but 4096 x 4096 2.9, 5.0.
+// One row of x meets every weight once: memory sets the pace, and reading the weights in order,
+// four rows at a time, keeps to it; oneDNN takes up to twice as long. Measured with 2 threads, ms:
+// 1000 x 1280 0.53, 0.27; 1000 x 2048 0.45, 0.30; but 4096 x 4096 2.9, 5.0.
 std::string not_one_row(const cpu::Problem& p) {
   constexpr int64_t kMostWeights = 1 << 22;
   const Shape& x = p.in[0]->shape;
