@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "data/vision/crop.h"
+#include "data/vision/pixel.h"
 #include "data/vision/vision.h"
 
 namespace mycel::data::vision {
@@ -23,32 +24,60 @@ std::vector<float> gaussian(int64_t n, double sigma) {
   return out;
 }
 
+// sum of n inputs, `step` apart, each times a weight.
+template <typename T>
+__attribute__((always_inline)) inline void weigh(const T* in, int64_t step, const float* weight,
+                                                 int64_t taps, int64_t n, float* out) {
+  const auto all = [&](auto count) __attribute__((always_inline)) {
+    const int64_t k = count ? int64_t{count} : taps;
+    for (int64_t x = 0; x < n; ++x) {
+      float sum = 0;
+      for (int64_t i = 0; i < k; ++i) sum += static_cast<float>(in[x + i * step]) * weight[i];
+      out[x] = sum;
+    }
+  };
+  if (taps == 3) return all(std::integral_constant<int, 3>{});
+  if (taps == 5) return all(std::integral_constant<int, 5>{});
+  if (taps == 7) return all(std::integral_constant<int, 7>{});
+  std::fill_n(out, n, 0.F);
+  for (int64_t i = 0; i < taps; ++i)
+    for (int64_t x = 0; x < n; ++x) out[x] += static_cast<float>(in[x + i * step]) * weight[i];
+}
+MYCEL_FOR_EACH_CPU
+void weigh_columns(const uint8_t* in, int64_t step, const float* weight, int64_t taps, int64_t n,
+                   float* out) {
+  weigh(in, step, weight, taps, n, out);
+}
+MYCEL_FOR_EACH_CPU
+void weigh_columns(const float* in, int64_t step, const float* weight, int64_t taps, int64_t n,
+                   float* out) {
+  weigh(in, step, weight, taps, n, out);
+}
+MYCEL_FOR_EACH_CPU
+void round_up_halves(const float* in, int64_t n, uint8_t* out) {
+  for (int64_t x = 0; x < n; ++x)
+    out[x] = static_cast<uint8_t>(static_cast<int>(std::min(in[x], 254.75F) + 0.5F));
+}
+
 template <typename T>
 void blur(const T* in, const Extent& e, const std::vector<float>& wx, const std::vector<float>& wy,
           T* out) {
-  // `in` has margins of half a window on all sides.
+  // `in` has margins of half a window on all sides. A block holds rows that are done across, each
+  // once; a window moves down it.
   const auto nx = static_cast<int64_t>(wx.size()), ny = static_cast<int64_t>(wy.size());
   const int64_t wide = (e.w + nx - 1) * e.c, n = e.row();
-  std::vector<float> rows(static_cast<size_t>((e.h + ny - 1) * n), 0.F),
-      line(static_cast<size_t>(n));
-  for (int64_t y = 0; y < e.h + ny - 1; ++y) {
-    float* r = &rows[static_cast<size_t>(y * n)];
-    for (int64_t i = 0; i < nx; ++i) {
-      const T* p = in + y * wide + i * e.c;
-      for (int64_t x = 0; x < n; ++x) r[x] += static_cast<float>(p[x]) * wx[i];
-    }
-  }
-  for (int64_t y = 0; y < e.h; ++y) {
-    std::fill(line.begin(), line.end(), 0.F);
-    for (int64_t i = 0; i < ny; ++i) {
-      const float* r = &rows[static_cast<size_t>((y + i) * n)];
-      for (int64_t x = 0; x < n; ++x) line[x] += r[x] * wy[i];
-    }
-    for (int64_t x = 0; x < n; ++x) {
+  const int64_t block = std::min(e.h, 2 * ny + 8);
+  std::vector<float> rows(static_cast<size_t>((block + ny - 1) * n)), line(static_cast<size_t>(n));
+  for (int64_t top = 0; top < e.h; top += block) {
+    const int64_t count = std::min(block, e.h - top);
+    for (int64_t y = 0; y < count + ny - 1; ++y)
+      weigh_columns(in + (top + y) * wide, e.c, wx.data(), nx, n, &rows[y * n]);
+    for (int64_t y = 0; y < count; ++y) {
       if constexpr (std::is_same_v<T, uint8_t>) {
-        out[y * n + x] = static_cast<uint8_t>(std::clamp(std::floor(line[x] + 0.5F), 0.F, 255.F));
+        weigh_columns(&rows[y * n], n, wy.data(), ny, n, line.data());
+        round_up_halves(line.data(), n, out + (top + y) * n);
       } else {
-        out[y * n + x] = line[x];
+        weigh_columns(&rows[y * n], n, wy.data(), ny, n, out + (top + y) * n);
       }
     }
   }

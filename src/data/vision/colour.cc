@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "base/error.h"
 #include "data/vision/codec.h"
+#include "data/vision/pixel.h"
 #include "data/vision/vision.h"
 
 namespace mycel::data::vision {
 namespace {
-
-uint8_t byte(float v) { return static_cast<uint8_t>(std::clamp(std::nearbyint(v), 0.F, 255.F)); }
 
 template <typename F>
 Table table_of(F&& f) {
@@ -53,14 +53,45 @@ Tensor looked_up(const Tensor& image, const Table& table) {
   return out;
 }
 
+namespace {
+
+MYCEL_FOR_EACH_CPU
+void blend(const uint8_t* p, const uint8_t* q, int64_t n, float a, float b, uint8_t* out) {
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = byte_of(static_cast<float>(p[i]) * a + static_cast<float>(q[i]) * b);
+}
+
+// A pixel's brightness times a, plus the pixel times b.
+MYCEL_FOR_EACH_CPU
+void saturate(const uint8_t* in, int64_t pixels, float a, float b, uint8_t* out) {
+  for (int64_t i = 0; i < pixels; ++i) {
+    const uint8_t r = in[3 * i], g = in[3 * i + 1], bl = in[3 * i + 2];
+    const float grey = static_cast<float>((r * 9798 + g * 19235 + bl * 3735 + (1 << 14)) >> 15) * a;
+    out[3 * i] = byte_of(grey + static_cast<float>(r) * b);
+    out[3 * i + 1] = byte_of(grey + static_cast<float>(g) * b);
+    out[3 * i + 2] = byte_of(grey + static_cast<float>(bl) * b);
+  }
+}
+
+// The mean of n pixels' neighbourhoods in a row, `up` and `down` a row away, `step` a pixel.
+MYCEL_FOR_EACH_CPU
+void smooth_row(const uint8_t* p, int64_t row, int64_t step, int64_t n, uint8_t* out) {
+  for (int64_t i = 0; i < n; ++i) {
+    const uint8_t* q = p + i;
+    const int sum = q[-row - step] + q[-row] + q[-row + step] + q[-step] + q[step] + q[row - step] +
+                    q[row] + q[row + step] + 5 * q[0];
+    out[i] = byte_of(static_cast<float>(sum) / 13.F);
+  }
+}
+
+}  // namespace
+
 Tensor blended(const Tensor& first, const Tensor& second, double part) {
   const auto b = static_cast<float>(part), a = static_cast<float>(1 - part);
   Tensor out = Tensor::empty(first.dtype(), first.shape());
   if (is_bytes(first)) {
-    const uint8_t *p = bytes_of(first), *q = bytes_of(second);
-    auto* to = static_cast<uint8_t*>(out.mutable_raw());
-    for (int64_t i = 0, n = first.size(); i < n; ++i)
-      to[i] = byte(static_cast<float>(p[i]) * a + static_cast<float>(q[i]) * b);
+    blend(bytes_of(first), bytes_of(second), first.size(), a, b,
+          static_cast<uint8_t*>(out.mutable_raw()));
     return out;
   }
   const auto p = first.data<float>(), q = second.data<float>();
@@ -89,7 +120,7 @@ Tensor greyed(const Tensor& image, bool three) {
 Tensor adjust_brightness(const Tensor& image, double factor) {
   const auto f = static_cast<float>(factor);
   if (!is_bytes(image)) return mapped(image, [f](float v) { return v * f; });
-  return looked_up(image, table_of([f](int v) { return byte(static_cast<float>(v) * f); }));
+  return looked_up(image, table_of([f](int v) { return byte_of(static_cast<float>(v) * f); }));
 }
 
 Tensor adjust_contrast(const Tensor& image, double factor) {
@@ -104,11 +135,16 @@ Tensor adjust_contrast(const Tensor& image, double factor) {
   const auto b = static_cast<float>(factor), a = static_cast<float>(1 - factor);
   if (!bytes) return mapped(image, [=](float v) { return mean * a + v * b; });
   return looked_up(image,
-                   table_of([=](int v) { return byte(mean * a + static_cast<float>(v) * b); }));
+                   table_of([=](int v) { return byte_of(mean * a + static_cast<float>(v) * b); }));
 }
 
 Tensor adjust_saturation(const Tensor& image, double factor) {
-  return blended(greyed(image, true), image, factor);
+  if (!is_bytes(image)) return blended(greyed(image, true), image, factor);
+  const Extent e = colour_extent(image);
+  Tensor out = Tensor::empty(DType::kUInt8, image.shape());
+  saturate(bytes_of(image), e.h * e.w, static_cast<float>(1 - factor), static_cast<float>(factor),
+           static_cast<uint8_t*>(out.mutable_raw()));
+  return out;
 }
 
 Tensor adjust_sharpness(const Tensor& image, double factor) {
@@ -116,27 +152,21 @@ Tensor adjust_sharpness(const Tensor& image, double factor) {
   const bool bytes = is_bytes(image);
   // The mean of a pixel (weight 5) and its neighbours (1); the border stays.
   Tensor smooth = Tensor::empty(image.dtype(), image.shape());
-  const auto run = [&](const auto* in, auto* to) {
-    const int64_t n = e.row();
-    std::copy_n(in, image.size(), to);
-    for (int64_t y = 1; y + 1 < e.h; ++y) {
-      for (int64_t x = e.c; x < n - e.c; ++x) {
-        const auto* p = in + y * n + x;
-        const auto all = p[-n - e.c] + p[-n] + p[-n + e.c] + p[-e.c] + p[e.c] + p[n - e.c] + p[n] +
-                         p[n + e.c] + 5 * p[0];
-        const float mean = static_cast<float>(all) / 13.F;
-        if constexpr (std::is_same_v<decltype(to), uint8_t*>) {
-          to[y * n + x] = byte(mean);
-        } else {
-          to[y * n + x] = mean;
-        }
-      }
+  std::memcpy(smooth.mutable_raw(), image.raw(), image.bytes());
+  const int64_t n = e.row();
+  for (int64_t y = 1; y + 1 < e.h && e.w > 2; ++y) {
+    const int64_t at = y * n + e.c;
+    if (bytes) {
+      smooth_row(bytes_of(image) + at, n, e.c, n - 2 * e.c,
+                 static_cast<uint8_t*>(smooth.mutable_raw()) + at);
+      continue;
     }
-  };
-  if (bytes) {
-    run(bytes_of(image), static_cast<uint8_t*>(smooth.mutable_raw()));
-  } else {
-    run(static_cast<const float*>(image.raw()), static_cast<float*>(smooth.mutable_raw()));
+    const float* p = image.data<float>().data() + at;
+    float* to = smooth.mutable_data<float>().data() + at;
+    for (int64_t x = 0; x < n - 2 * e.c; ++x, ++p)
+      to[x] = (p[-n - e.c] + p[-n] + p[-n + e.c] + p[-e.c] + p[e.c] + p[n - e.c] + p[n] +
+               p[n + e.c] + 5 * p[0]) /
+              13.F;
   }
   return blended(smooth, image, factor);
 }

@@ -8,6 +8,7 @@
 #include "data/cast.h"
 #include "data/vision/codec.h"
 #include "data/vision/colour.h"
+#include "data/vision/pixel.h"
 #include "data/vision/vision.h"
 
 namespace mycel::data::vision {
@@ -47,9 +48,7 @@ void to_rgb(const Hsv& c, uint8_t* out) {
   h -= static_cast<float>(sector);
   const float t[4] = {v, v * (1 - s), v * (1 - s * h), v * (1 - s * (1 - h))};
   constexpr int kOrder[6][3] = {{0, 3, 1}, {2, 0, 1}, {1, 0, 3}, {1, 2, 0}, {3, 1, 0}, {0, 1, 2}};
-  for (int k = 0; k < 3; ++k)
-    out[k] = static_cast<uint8_t>(
-        std::clamp(std::nearbyint(t[kOrder[sector % 6][k]] * 255.F), 0.F, 255.F));
+  for (int k = 0; k < 3; ++k) out[k] = byte_of(t[kOrder[sector % 6][k]] * 255.F);
 }
 
 }  // namespace

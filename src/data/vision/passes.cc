@@ -8,14 +8,7 @@
 #include "base/error.h"
 #include "data/vision/crop.h"
 #include "data/vision/numbers.h"
-
-#define MYCEL_FOR_EACH_CPU \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#if !defined(__x86_64__) || defined(__clang__) || defined(__SANITIZE_ADDRESS__) || \
-    defined(__SANITIZE_THREAD__)
-#undef MYCEL_FOR_EACH_CPU
-#define MYCEL_FOR_EACH_CPU
-#endif
+#include "data/vision/pixel.h"
 
 namespace mycel::data::vision {
 namespace {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "data/vision/pixel.h"
 
 namespace mycel::data::vision {
 namespace {
@@ -135,51 +136,86 @@ Taps wide_taps(int64_t from, int64_t to, double (*f)(double), double support,
   return t;
 }
 
-template <typename T>
-T stored(float v) {
-  if constexpr (std::is_integral_v<T>) {
-    const float r = std::nearbyint(v);
-    return static_cast<T>(std::clamp(r, static_cast<float>(std::numeric_limits<T>::lowest()),
-                                     static_cast<float>(std::numeric_limits<T>::max())));
-  } else {
-    return static_cast<T>(v);
-  }
-}
-
 struct Source {
   const char* data;
   int64_t stride;  // bytes
   int64_t h, w, c;
 };
 
-// Columns first, into rows of float; then rows.
+// Elements that follow each other, times a weight, added.
 template <typename T>
-void filter_float(const Source& s, const Taps& x, const Taps& y, Size to, T* out) {
-  const int64_t n = to.w * s.c;
-  std::vector<float> middle(static_cast<size_t>(s.h * n));
-  for (int64_t r = 0; r < s.h; ++r) {
-    const T* row = reinterpret_cast<const T*>(s.data + r * s.stride);
-    float* m = &middle[static_cast<size_t>(r * n)];
-    for (int64_t o = 0; o < to.w; ++o) {
-      for (int64_t k = 0; k < s.c; ++k) {
-        float sum = 0;
-        for (int i = 0; i < x.count[o]; ++i) {
-          const int64_t at = std::clamp<int64_t>(x.first[o] + i, 0, s.w - 1);
-          sum += static_cast<float>(row[at * s.c + k]) * x.weight[o * x.width + i];
+__attribute__((always_inline)) inline void add_row(const T* in, float weight, int64_t n,
+                                                   float* sum) {
+  for (int64_t i = 0; i < n; ++i) sum[i] += static_cast<float>(in[i]) * weight;
+}
+MYCEL_FOR_EACH_CPU void add(const uint8_t* in, float w, int64_t n, float* sum) {
+  add_row(in, w, n, sum);
+}
+MYCEL_FOR_EACH_CPU void add(const float* in, float w, int64_t n, float* sum) {
+  add_row(in, w, n, sum);
+}
+template <typename T>
+void add(const T* in, float w, int64_t n, float* sum) {
+  add_row(in, w, n, sum);
+}
+
+// A row, filtered across; at[o * width + i]: the pixel of tap i of output o.
+template <typename In, typename Out>
+void across(const In* row, const Taps& x, const std::vector<int64_t>& at, int64_t c, Out* out) {
+  const auto n = static_cast<int64_t>(x.first.size());
+  const auto run = [&](auto channels) {
+    constexpr int kC = decltype(channels)::value;
+    for (int64_t o = 0; o < n; ++o) {
+      const int64_t* p = &at[o * x.width];
+      const float* w = &x.weight[o * x.width];
+      if constexpr (kC > 0) {
+        float sum[kC] = {};
+        for (int i = 0; i < x.count[o]; ++i)
+          for (int k = 0; k < kC; ++k) sum[k] += static_cast<float>(row[p[i] + k]) * w[i];
+        for (int k = 0; k < kC; ++k) out[o * kC + k] = element_of<Out>(sum[k]);
+      } else {
+        for (int64_t k = 0; k < c; ++k) {
+          float sum = 0;
+          for (int i = 0; i < x.count[o]; ++i) sum += static_cast<float>(row[p[i] + k]) * w[i];
+          out[o * c + k] = element_of<Out>(sum);
         }
-        m[o * s.c + k] = sum;
       }
     }
-  }
-  std::vector<float> line(static_cast<size_t>(n));
+  };
+  if (c == 3) return run(std::integral_constant<int, 3>{});
+  if (c == 1) return run(std::integral_constant<int, 1>{});
+  run(std::integral_constant<int, 0>{});
+}
+
+// Whichever of the two directions leaves less to the other comes first; floats between them.
+template <typename T>
+void filter_float(const Source& s, const Taps& x, const Taps& y, Size to, T* out) {
+  std::vector<int64_t> at(x.weight.size());
+  for (int64_t o = 0; o < to.w; ++o)
+    for (int i = 0; i < x.count[o]; ++i)
+      at[o * x.width + i] = std::clamp<int64_t>(x.first[o] + i, 0, s.w - 1) * s.c;
+  const bool down_first = to.h <= s.h;
+  const int64_t n = to.w * s.c, wide = s.w * s.c;
+  std::vector<float> middle(static_cast<size_t>(down_first ? 0 : s.h * n));
+  std::vector<float> line(static_cast<size_t>(down_first ? wide : n));
+  const auto row_of = [&](int64_t r) { return reinterpret_cast<const T*>(s.data + r * s.stride); };
+  for (int64_t r = 0; !down_first && r < s.h; ++r) across(row_of(r), x, at, s.c, &middle[r * n]);
   for (int64_t o = 0; o < to.h; ++o) {
     std::fill(line.begin(), line.end(), 0.F);
     for (int i = 0; i < y.count[o]; ++i) {
       const float w = y.weight[o * y.width + i];
-      const float* m = &middle[std::clamp<int64_t>(y.first[o] + i, 0, s.h - 1) * n];
-      for (int64_t j = 0; j < n; ++j) line[j] += m[j] * w;
+      const int64_t r = std::clamp<int64_t>(y.first[o] + i, 0, s.h - 1);
+      if (down_first) {
+        add(row_of(r), w, wide, line.data());
+      } else {
+        add(&middle[r * n], w, n, line.data());
+      }
     }
-    for (int64_t j = 0; j < n; ++j) out[o * n + j] = stored<T>(line[j]);
+    if (down_first) {
+      across(line.data(), x, at, s.c, out + o * n);
+    } else {
+      for (int64_t j = 0; j < n; ++j) out[o * n + j] = element_of<T>(line[j]);
+    }
   }
 }
 

@@ -4,18 +4,11 @@
 #include <cmath>
 #include <cstring>
 
+#include "data/vision/pixel.h"
 #include "data/vision/resize.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#endif
-
-#define MYCEL_FOR_EACH_CPU \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#if !defined(__x86_64__) || defined(__clang__) || defined(__SANITIZE_ADDRESS__) || \
-    defined(__SANITIZE_THREAD__)
-#undef MYCEL_FOR_EACH_CPU
-#define MYCEL_FOR_EACH_CPU
 #endif
 
 namespace mycel::data::vision {

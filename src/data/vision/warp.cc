@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "data/vision/pixel.h"
 
 namespace mycel::data::vision {
 namespace {
@@ -39,62 +40,68 @@ const Weights& weights() {
   return w;
 }
 
-template <typename T>
-T stored(float v) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(std::clamp(std::nearbyint(v),
-                                     static_cast<float>(std::numeric_limits<T>::lowest()),
-                                     static_cast<float>(std::numeric_limits<T>::max())));
-  } else {
-    return static_cast<T>(v);
-  }
-}
-
-template <typename T>
+// C: the channels, 0 when they are known only at run time.
+template <typename T, int C>
 struct Sampler {
   const T* data;
-  int64_t h, w, c;
+  int64_t h, w, channels;
   const uint8_t* fill;
 
+  int64_t c() const { return C ? C : channels; }
   bool inside(int64_t x, int64_t y) const { return x >= 0 && y >= 0 && x < w && y < h; }
+  const T* pixel(int64_t x, int64_t y) const { return data + (y * w + x) * c(); }
   T at(int64_t x, int64_t y, int64_t k) const {
-    return inside(x, y) ? data[(y * w + x) * c + k] : static_cast<T>(fill[k]);
+    return inside(x, y) ? pixel(x, y)[k] : static_cast<T>(fill[k]);
   }
   void nearest(int64_t x, int64_t y, T* out) const {
-    for (int64_t k = 0; k < c; ++k) out[k] = at(x, y, k);
+    if (inside(x, y)) {
+      const T* p = pixel(x, y);
+      for (int64_t k = 0; k < c(); ++k) out[k] = p[k];
+    } else {
+      for (int64_t k = 0; k < c(); ++k) out[k] = static_cast<T>(fill[k]);
+    }
   }
   // x, y in 1/32 of a pixel.
   void linear(int64_t x, int64_t y, T* out) const {
     const int64_t ix = x >> 5, iy = y >> 5;
     const auto fx = static_cast<int>(x & 31), fy = static_cast<int>(y & 31);
-    const bool within = ix >= 0 && iy >= 0 && ix + 1 < w && iy + 1 < h;
-    const T* p = data + (iy * w + ix) * c;
-    for (int64_t k = 0; k < c; ++k) {
-      const T v[4] = {within ? p[k] : at(ix, iy, k), within ? p[c + k] : at(ix + 1, iy, k),
-                      within ? p[w * c + k] : at(ix, iy + 1, k),
-                      within ? p[(w + 1) * c + k] : at(ix + 1, iy + 1, k)};
-      if constexpr (std::is_same_v<T, uint8_t>) {
-        const int upper = v[0] * (kSteps - fx) + v[1] * fx;
-        const int lower = v[2] * (kSteps - fx) + v[3] * fx;
-        out[k] = static_cast<uint8_t>((upper * (kSteps - fy) + lower * fy + 512) >> 10);
-      } else {
-        const float ax = static_cast<float>(fx) / kSteps, ay = static_cast<float>(fy) / kSteps;
-        out[k] = stored<T>(static_cast<float>(v[0]) * ((1 - ay) * (1 - ax)) +
-                           static_cast<float>(v[1]) * ((1 - ay) * ax) +
-                           static_cast<float>(v[2]) * (ay * (1 - ax)) +
-                           static_cast<float>(v[3]) * (ay * ax));
-      }
+    if (ix >= 0 && iy >= 0 && ix + 1 < w && iy + 1 < h) {
+      const T *p = pixel(ix, iy), *q = p + w * c();
+      for (int64_t k = 0; k < c(); ++k) out[k] = mixed(p[k], p[c() + k], q[k], q[c() + k], fx, fy);
+      return;
+    }
+    for (int64_t k = 0; k < c(); ++k)
+      out[k] =
+          mixed(at(ix, iy, k), at(ix + 1, iy, k), at(ix, iy + 1, k), at(ix + 1, iy + 1, k), fx, fy);
+  }
+  static T mixed(T a, T b, T c, T d, int fx, int fy) {
+    if constexpr (std::is_same_v<T, uint8_t>) {
+      const int upper = a * (kSteps - fx) + b * fx, lower = c * (kSteps - fx) + d * fx;
+      return static_cast<uint8_t>((upper * (kSteps - fy) + lower * fy + 512) >> 10);
+    } else {
+      const float ax = static_cast<float>(fx) / kSteps, ay = static_cast<float>(fy) / kSteps;
+      return element_of<T>(
+          static_cast<float>(a) * ((1 - ay) * (1 - ax)) + static_cast<float>(b) * ((1 - ay) * ax) +
+          static_cast<float>(c) * (ay * (1 - ax)) + static_cast<float>(d) * (ay * ax));
     }
   }
   void cubic(int64_t x, int64_t y, T* out) const {
     const int64_t ix = (x >> 5) - 1, iy = (y >> 5) - 1;
     const float *wx = weights().cubic[x & 31], *wy = weights().cubic[y & 31];
-    for (int64_t k = 0; k < c; ++k) {
+    const bool within = ix >= 0 && iy >= 0 && ix + 3 < w && iy + 3 < h;
+    for (int64_t k = 0; k < c(); ++k) {
       float sum = 0;
-      for (int j = 0; j < 4; ++j)
-        for (int i = 0; i < 4; ++i)
-          sum += static_cast<float>(at(ix + i, iy + j, k)) * (wy[j] * wx[i]);
-      out[k] = stored<T>(sum);
+      for (int j = 0; j < 4; ++j) {
+        float row = 0;
+        if (within) {
+          const T* p = pixel(ix, iy + j) + k;
+          for (int i = 0; i < 4; ++i) row += static_cast<float>(p[i * c()]) * wx[i];
+        } else {
+          for (int i = 0; i < 4; ++i) row += static_cast<float>(at(ix + i, iy + j, k)) * wx[i];
+        }
+        sum += row * wy[j];
+      }
+      out[k] = element_of<T>(sum);
     }
   }
 };
@@ -105,32 +112,43 @@ Kind kind_of(Filter f) {
   return f == Filter::kLinear || f == Filter::kArea ? Kind::kLinear : Kind::kCubic;
 }
 
-// `place(x, y)`: where output (x, y) is read, in pixels for nearest, in 1/32 for the others.
-template <typename T, typename Place>
-void sample(const Sampler<T>& s, Size to, Kind kind, Place&& place, T* out) {
+// `row(y)` gives place(x): where output (x, y) is read, in pixels for nearest, in 1/32 for the
+// others.
+template <typename Sampler, typename T, typename RowOf>
+void sample(const Sampler& s, Size to, Kind kind, RowOf&& row, T* out) {
+  const int64_t c = s.c();
   for (int64_t y = 0; y < to.h; ++y) {
-    for (int64_t x = 0; x < to.w; ++x, out += s.c) {
-      const auto [px, py] = place(x, y);
-      if (kind == Kind::kNearest) {
-        s.nearest(px, py, out);
-      } else if (kind == Kind::kLinear) {
-        s.linear(px, py, out);
-      } else {
-        s.cubic(px, py, out);
+    const auto place = row(y);
+    const auto run = [&](auto&& put) {
+      for (int64_t x = 0; x < to.w; ++x, out += c) {
+        const auto [px, py] = place(x);
+        put(px, py);
       }
+    };
+    if (kind == Kind::kNearest) {
+      run([&](int64_t px, int64_t py) { s.nearest(px, py, out); });
+    } else if (kind == Kind::kLinear) {
+      run([&](int64_t px, int64_t py) { s.linear(px, py, out); });
+    } else {
+      run([&](int64_t px, int64_t py) { s.cubic(px, py, out); });
     }
   }
 }
 
-template <typename Place>
-Tensor moved(const Tensor& image, Size to, Kind kind, const Fill& fill, Place&& place) {
+template <typename RowOf>
+Tensor moved(const Tensor& image, Size to, Kind kind, const Fill& fill, RowOf&& row) {
   const Extent e = extent_of(image);
   if (e.c > 4) value_error("expected an image with at most 4 channels, got {}", image.describe());
   Tensor out = image_like(e, image.dtype(), to.h, to.w);
   const auto run = [&](auto number) {
     using T = decltype(number);
-    const Sampler<T> s{static_cast<const T*>(image.raw()), e.h, e.w, e.c, fill.value};
-    sample(s, to, kind, place, static_cast<T*>(out.mutable_raw()));
+    const auto with = [&](auto channels) {
+      const Sampler<T, decltype(channels)::value> s{static_cast<const T*>(image.raw()), e.h, e.w,
+                                                    e.c, fill.value};
+      sample(s, to, kind, row, static_cast<T*>(out.mutable_raw()));
+    };
+    if (e.c == 3 && std::is_same_v<T, uint8_t>) return with(std::integral_constant<int, 3>{});
+    with(std::integral_constant<int, 0>{});
   };
   switch (image.dtype()) {
     case DType::kUInt8:
@@ -189,11 +207,13 @@ Tensor warp(const Tensor& image, const LinearMap& map, Size to, Filter filter, c
     ay[x] = whole(m[3] * static_cast<double>(x) * 1024);
   }
   const int shift = kind == Kind::kNearest ? 10 : 5, half = 1 << (shift - 1);
-  return moved(image, to, kind, fill, [&](int64_t x, int64_t y) {
+  return moved(image, to, kind, fill, [&](int64_t y) {
     const auto v = static_cast<double>(y);
     const int64_t bx = whole((m[1] * v + m[2]) * 1024) + half;
     const int64_t by = whole((m[4] * v + m[5]) * 1024) + half;
-    return Place{(bx + ax[x]) >> shift, (by + ay[x]) >> shift};
+    return [&ax, &ay, bx, by, shift](int64_t x) {
+      return Place{(bx + ax[x]) >> shift, (by + ay[x]) >> shift};
+    };
   });
 }
 
@@ -201,11 +221,15 @@ Tensor warp(const Tensor& image, const Projection& map, Size to, Filter filter, 
   const Projection m = inverse(map);
   const Kind kind = kind_of(filter);
   const double steps = kind == Kind::kNearest ? 1 : kSteps;
-  return moved(image, to, kind, fill, [&](int64_t x, int64_t y) {
-    const auto u = static_cast<double>(x), v = static_cast<double>(y);
-    double w = m[6] * u + m[7] * v + m[8];
-    w = w != 0 ? steps / w : 0;
-    return Place{whole((m[0] * u + m[1] * v + m[2]) * w), whole((m[3] * u + m[4] * v + m[5]) * w)};
+  return moved(image, to, kind, fill, [&](int64_t y) {
+    const auto v = static_cast<double>(y);
+    return [&m, v, steps](int64_t x) {
+      const auto u = static_cast<double>(x);
+      double w = m[6] * u + m[7] * v + m[8];
+      w = w != 0 ? steps / w : 0;
+      return Place{whole((m[0] * u + m[1] * v + m[2]) * w),
+                   whole((m[3] * u + m[4] * v + m[5]) * w)};
+    };
   });
 }
 
