@@ -61,6 +61,17 @@ void blend(const uint8_t* p, const uint8_t* q, int64_t n, float a, float b, uint
     out[i] = byte_of(static_cast<float>(p[i]) * a + static_cast<float>(q[i]) * b);
 }
 
+MYCEL_FOR_EACH_CPU
+void scale_bytes(const uint8_t* in, int64_t n, float scale, float shift, uint8_t* out) {
+  for (int64_t i = 0; i < n; ++i) out[i] = byte_of(static_cast<float>(in[i]) * scale + shift);
+}
+Tensor scaled(const Tensor& image, float scale, float shift) {
+  Tensor out = Tensor::empty(DType::kUInt8, image.shape());
+  scale_bytes(bytes_of(image), image.size(), scale, shift,
+              static_cast<uint8_t*>(out.mutable_raw()));
+  return out;
+}
+
 // A pixel's brightness times a, plus the pixel times b.
 MYCEL_FOR_EACH_CPU
 void saturate(const uint8_t* in, int64_t pixels, float a, float b, uint8_t* out) {
@@ -120,7 +131,7 @@ Tensor greyed(const Tensor& image, bool three) {
 Tensor adjust_brightness(const Tensor& image, double factor) {
   const auto f = static_cast<float>(factor);
   if (!is_bytes(image)) return mapped(image, [f](float v) { return v * f; });
-  return looked_up(image, table_of([f](int v) { return byte_of(static_cast<float>(v) * f); }));
+  return scaled(image, f, 0);
 }
 
 Tensor adjust_contrast(const Tensor& image, double factor) {
@@ -134,8 +145,7 @@ Tensor adjust_contrast(const Tensor& image, double factor) {
   const auto mean = static_cast<float>(bytes ? std::floor(exact + 0.5) : exact);
   const auto b = static_cast<float>(factor), a = static_cast<float>(1 - factor);
   if (!bytes) return mapped(image, [=](float v) { return mean * a + v * b; });
-  return looked_up(image,
-                   table_of([=](int v) { return byte_of(mean * a + static_cast<float>(v) * b); }));
+  return scaled(image, b, mean * a);
 }
 
 Tensor adjust_saturation(const Tensor& image, double factor) {

@@ -25,45 +25,43 @@ struct Quotients {
   }
 };
 
-struct Hsv {
-  uint8_t h, s, v;
-};
-
-Hsv to_hsv(const uint8_t* p) {
-  static const Quotients q;
-  const int r = p[0], g = p[1], b = p[2];
-  const int v = std::max({r, g, b}), span = v - std::min({r, g, b});
-  const int turn = v == r ? g - b : v == g ? b - r + 2 * span : r - g + 4 * span;
-  int h = (turn * q.hue[span] + (1 << 11)) >> 12;
-  if (h < 0) h += 256;
-  const int s = (span * q.saturation[v] + (1 << 11)) >> 12;
-  return {static_cast<uint8_t>(std::min(h, 255)), static_cast<uint8_t>(s), static_cast<uint8_t>(v)};
-}
-
-void to_rgb(const Hsv& c, uint8_t* out) {
-  const float s = static_cast<float>(c.s) * (1.F / 255.F),
-              v = static_cast<float>(c.v) * (1.F / 255.F);
-  float h = static_cast<float>(c.h) * (6.F / 255.F);
-  const int sector = static_cast<int>(h);
-  h -= static_cast<float>(sector);
-  const float t[4] = {v, v * (1 - s), v * (1 - s * h), v * (1 - s * (1 - h))};
-  constexpr int kOrder[6][3] = {{0, 3, 1}, {2, 0, 1}, {1, 0, 3}, {1, 2, 0}, {3, 1, 0}, {0, 1, 2}};
-  for (int k = 0; k < 3; ++k) out[k] = byte_of(t[kOrder[sector % 6][k]] * 255.F);
+// To hue, saturation and value, the hue turned by `step`, and back: channel n is v - v s w, where w
+// is the distance of hue and channel on the circle of six, cut to [0, 1].
+MYCEL_FOR_EACH_CPU
+void turn_hue(const uint8_t* __restrict in, int64_t pixels, int step,
+              const int* __restrict saturation, const int* __restrict hue,
+              uint8_t* __restrict out) {
+  for (int64_t i = 0; i < pixels; ++i) {
+    const int r = in[3 * i], g = in[3 * i + 1], b = in[3 * i + 2];
+    const int v = std::max(std::max(r, g), b), span = v - std::min(std::min(r, g), b);
+    const int of_red = g - b, of_green = b - r + 2 * span, of_blue = r - g + 4 * span;
+    const int turn = v == r ? of_red : v == g ? of_green : of_blue;
+    int h = (turn * hue[span] + (1 << 11)) >> 12;
+    h = std::min(h < 0 ? h + 256 : h, 255);
+    const int s = (span * saturation[v] + (1 << 11)) >> 12;
+    const float sixth = static_cast<float>((h + step) & 255) * (6.F / 255.F);
+    const float value = static_cast<float>(v), part = value * static_cast<float>(s) * (1.F / 255.F);
+    const auto channel = [&](float n) {
+      float k = sixth + n;
+      k = k >= 6 ? k - 6 : k;
+      return byte_of(value - part * std::max(0.F, std::min(std::min(k, 4 - k), 1.F)));
+    };
+    out[3 * i] = channel(5);
+    out[3 * i + 1] = channel(3);
+    out[3 * i + 2] = channel(1);
+  }
 }
 
 }  // namespace
 
 Tensor adjust_hue(const Tensor& image, double turn) {
+  static const Quotients kQuotients;
   const Extent e = colour_extent(image);
-  const auto step = static_cast<uint8_t>(static_cast<int>(static_cast<float>(turn) * 255.F));
-  const uint8_t* in = bytes_of(image);
+  // Cut towards zero, then modulo 256.
+  const int step = static_cast<int>(static_cast<float>(turn) * 255.F);
   Tensor out = Tensor::empty(DType::kUInt8, image.shape());
-  auto* to = static_cast<uint8_t*>(out.mutable_raw());
-  for (int64_t i = 0; i < e.h * e.w; ++i, in += 3, to += 3) {
-    Hsv c = to_hsv(in);
-    c.h = static_cast<uint8_t>(c.h + step);
-    to_rgb(c, to);
-  }
+  turn_hue(bytes_of(image), e.h * e.w, step, kQuotients.saturation.data(), kQuotients.hue.data(),
+           static_cast<uint8_t*>(out.mutable_raw()));
   return out;
 }
 

@@ -89,20 +89,21 @@ struct Sampler {
     const int64_t ix = (x >> 5) - 1, iy = (y >> 5) - 1;
     const float *wx = weights().cubic[x & 31], *wy = weights().cubic[y & 31];
     const bool within = ix >= 0 && iy >= 0 && ix + 3 < w && iy + 3 < h;
-    for (int64_t k = 0; k < c(); ++k) {
-      float sum = 0;
-      for (int j = 0; j < 4; ++j) {
-        float row = 0;
+    float sum[4] = {};  // at most four channels
+    for (int j = 0; j < 4; ++j) {
+      float row[4] = {};
+      for (int i = 0; i < 4; ++i) {
         if (within) {
-          const T* p = pixel(ix, iy + j) + k;
-          for (int i = 0; i < 4; ++i) row += static_cast<float>(p[i * c()]) * wx[i];
+          const T* p = pixel(ix + i, iy + j);
+          for (int64_t k = 0; k < c(); ++k) row[k] += static_cast<float>(p[k]) * wx[i];
         } else {
-          for (int i = 0; i < 4; ++i) row += static_cast<float>(at(ix + i, iy + j, k)) * wx[i];
+          for (int64_t k = 0; k < c(); ++k)
+            row[k] += static_cast<float>(at(ix + i, iy + j, k)) * wx[i];
         }
-        sum += row * wy[j];
       }
-      out[k] = element_of<T>(sum);
+      for (int64_t k = 0; k < c(); ++k) sum[k] += row[k] * wy[j];
     }
+    for (int64_t k = 0; k < c(); ++k) out[k] = element_of<T>(sum[k]);
   }
 };
 
