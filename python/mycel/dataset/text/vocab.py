@@ -33,7 +33,8 @@ def _frequencies(freq_range):
     low, high = 0 if low is None else low, float("inf") if high is None else high
     if not 0 <= low <= high:
         raise ValueError(
-            f"Vocab.from_dataset: 'freq_range' must be (low, high), 0 <= low <= high, got {freq_range}"
+            f"Vocab.from_dataset: 'freq_range' must be (low, high) with 0 <= low <= high, "
+            f"got {freq_range}"
         )
     return low, high
 
