@@ -197,7 +197,7 @@ std::vector<TransformPtr> fused_images(std::vector<TransformPtr> transforms) {
     std::string text;
     for (const TransformPtr& t : group) text += (text.empty() ? "" : " + ") + t->description();
     auto joined = std::make_shared<Fused>(std::move(group));
-    joined->set_name(transforms[i]->name(), text);
+    joined->set_name("", text);  // an error is named after the step that it comes from
     out.push_back(std::move(joined));
     i = end;
   }
