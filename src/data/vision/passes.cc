@@ -133,11 +133,7 @@ Tensor resized_rows(const Frame& f, const Finish& finish, Window x, const Window
       if (held[k] == r) return k;
     const int k = 1 - other;
     const uint8_t* row = next(r);
-    if (straight) {
-      resize_row_3(row, x.taps, x.high - x.low, slot[k]);
-    } else {
-      resize_row(row, x.taps, 3, slot[k]);
-    }
+    resize_row_3(row, x.taps, x.high - x.low, slot[k]);
     held[k] = r;
     return k;
   };
@@ -153,7 +149,7 @@ Tensor resized_rows(const Frame& f, const Finish& finish, Window x, const Window
         blend_rows(slot[u] + k * w, slot[l] + k * w, a, b, w, finish.scale[k], finish.shift[k],
                    to + (k * h + row) * w);
     } else {
-      blend_rows(slot[u], slot[l], a, b, 3 * w, line.data());
+      blend_rows_3(slot[u], slot[l], a, b, w, line.data());
       put_rows(line.data(), row, 1, f, finish, out.mutable_raw());
     }
   }

@@ -278,7 +278,11 @@ void linear_bytes(const Source& s, Size to, uint8_t* out) {
     for (int k = 0; k < 2; ++k)
       if (held[k] == r) return k;
     const int k = other == 0 ? 1 : 0;
-    resize_row(data + r * s.stride, x, s.c, slot[k]);
+    if (s.c == 3) {
+      resize_row_3(data + r * s.stride, x, s.w, slot[k]);
+    } else {
+      resize_row(data + r * s.stride, x, s.c, slot[k]);
+    }
     held[k] = r;
     return k;
   };
@@ -286,7 +290,11 @@ void linear_bytes(const Source& s, Size to, uint8_t* out) {
     int u = y.first[o] == held[1] ? 1 : 0;
     if (held[u] != y.first[o]) u = load(y.first[o], y.second[o] == held[0] ? 0 : 1);
     const int l = load(y.second[o], u);
-    blend_rows(slot[u], slot[l], y.a[o], y.b[o], n, out + o * n);
+    if (s.c == 3) {
+      blend_rows_3(slot[u], slot[l], y.a[o], y.b[o], to.w, out + o * n);
+    } else {
+      blend_rows(slot[u], slot[l], y.a[o], y.b[o], n, out + o * n);
+    }
   }
 }
 

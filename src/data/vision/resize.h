@@ -49,6 +49,9 @@ void resize_row(const uint8_t* row, const LinearTaps& taps, int64_t c, int16_t* 
 // Two such rows blended to pixels.
 void blend_rows(const int16_t* upper, const int16_t* lower, int16_t a, int16_t b, int64_t n,
                 uint8_t* out);
+// Of rows with their channels apart, to pixels of three channels.
+void blend_rows_3(const int16_t* upper, const int16_t* lower, int16_t a, int16_t b, int64_t n,
+                  uint8_t* out);
 // Blended, then each pixel v becomes v * scale + shift.
 void blend_rows(const int16_t* upper, const int16_t* lower, int16_t a, int16_t b, int64_t n,
                 float scale, float shift, float* out);

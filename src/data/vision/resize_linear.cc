@@ -123,6 +123,22 @@ void blend_rows(const int16_t* upper, const int16_t* lower, int16_t a, int16_t b
 }
 
 MYCEL_FOR_EACH_CPU
+void blend_rows_3(const int16_t* __restrict upper, const int16_t* __restrict lower, int16_t a,
+                  int16_t b, int64_t n, uint8_t* __restrict out) {
+  const auto blended = [&](int64_t i) {
+    const auto u = static_cast<int16_t>((upper[i] * a) >> 16);
+    const auto l = static_cast<int16_t>((lower[i] * b) >> 16);
+    const auto v = static_cast<int16_t>((u + l + 2) >> 2);
+    return static_cast<uint8_t>(std::clamp<int16_t>(v, 0, 255));
+  };
+  for (int64_t i = 0; i < n; ++i) {
+    out[3 * i] = blended(i);
+    out[3 * i + 1] = blended(n + i);
+    out[3 * i + 2] = blended(2 * n + i);
+  }
+}
+
+MYCEL_FOR_EACH_CPU
 void blend_rows(const int16_t* upper, const int16_t* lower, int16_t a, int16_t b, int64_t n,
                 float scale, float shift, float* out) {
   for (int64_t i = 0; i < n; ++i) {
