@@ -202,3 +202,52 @@ def test_tar_formats(tmp_path):
         add(tar, "class/a.jpg", b"a")
     with pytest.raises(OSError, match="is a file, not a folder"):
         ds.ImageFolderDataset(str(tmp_path / "p.tar.gz"))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_files_of_matlab(tmp_path, packed):
+    """Against what SciPy reads, turned as the published sources turn it."""
+    from scipy.io import loadmat, savemat
+
+    rng = np.random.default_rng(0)
+    (tmp_path / "svhn").mkdir()
+    want = []
+    for part in ("train", "test", "extra"):
+        arrays = {
+            "other": np.ones((2, 2)),
+            "X": rng.integers(0, 256, (32, 32, 3, 2), dtype=np.uint8),
+            "y": np.array([[10], [3]], np.uint8),
+        }
+        path = tmp_path / "svhn" / f"{part}_32x32.mat"
+        savemat(path, arrays, do_compression=packed)
+        want.append(loadmat(path)["X"].transpose(3, 0, 1, 2))
+    data = ds.SVHNDataset(str(tmp_path / "svhn"), shuffle=False)
+    got = rows(data)
+    assert np.array_equal([r["image"] for r in got], np.concatenate(want))
+    assert [int(r["label"]) for r in got] == [0, 3] * 3 and got[0]["label"].dtype == np.uint32
+    assert ds.SVHNDataset(str(tmp_path / "svhn"), "test").get_dataset_size() == 2
+
+    root = tmp_path / "caltech"
+    outlines = []
+    for name, notes in (("Faces", "Faces_2"), ("anchor", "anchor")):
+        (root / "101_ObjectCategories" / name).mkdir(parents=True)
+        (root / "Annotations" / notes).mkdir(parents=True)
+        for n in (1, 2):
+            image = root / "101_ObjectCategories" / name / f"image_{n:04d}.jpg"
+            image.write_bytes(f"{name}{n}".encode())
+            outlines.append(rng.random((2, 3 + n)))
+            savemat(
+                root / "Annotations" / notes / f"annotation_{n:04d}.mat",
+                {"box_coord": np.ones((1, 4), np.uint16), "obj_contour": outlines[-1]},
+                do_compression=packed,
+            )
+    (root / "101_ObjectCategories" / "BACKGROUND_Google").mkdir()
+    got = rows(ds.Caltech101Dataset(str(root), "all", shuffle=False))
+    assert [r["image"].tobytes() for r in got] == [b"Faces1", b"Faces2", b"anchor1", b"anchor2"]
+    assert [int(r["category"]) for r in got] == [0, 0, 1, 1]
+    for r, outline in zip(got, outlines, strict=True):
+        assert np.array_equal(r["annotation"], outline)
+    whole = (tmp_path / "svhn" / "test_32x32.mat").read_bytes()
+    (tmp_path / "svhn" / "test_32x32.mat").write_bytes(whole[:3000])
+    with pytest.raises(OSError, match="test_32x32.mat' cannot be read as a MATLAB file"):
+        ds.SVHNDataset(str(tmp_path / "svhn"), "test")

@@ -1,0 +1,21 @@
+// MATLAB's files of version 5 (MAT-File Format, The MathWorks): real arrays of numbers by name,
+// also packed by zlib. Files of version 7.3 are HDF5 and refused.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "data/files/bytes.h"
+
+namespace mycel::data {
+
+struct MatArray {
+  std::vector<int64_t> dims;  // the first one changes fastest
+  DType dtype = DType::kFloat64;
+  std::string bytes;
+};
+
+// The arrays named `wanted`; OsError naming the file when one is missing, or is no real array.
+std::map<std::string, MatArray> read_mat(const Bytes& file, const std::vector<std::string>& wanted);
+
+}  // namespace mycel::data
