@@ -13,6 +13,7 @@ SourceDefs text_file_sources();
 SourceDefs csv_sources();
 SourceDefs mindrecord_sources();
 SourceDefs text_set_sources();
+SourceDefs hdf5_sources();
 SourceDefs matlab_set_sources();
 SourceDefs webdataset_sources();
 SourceDefs numpy_sources();

@@ -251,3 +251,30 @@ def test_files_of_matlab(tmp_path, packed):
     (tmp_path / "svhn" / "test_32x32.mat").write_bytes(whole[:3000])
     with pytest.raises(OSError, match="test_32x32.mat' cannot be read as a MATLAB file"):
         ds.SVHNDataset(str(tmp_path / "svhn"), "test")
+
+
+def test_hdf5(tmp_path):
+    from pathlib import Path
+
+    from hdf5_arrays import arrays
+
+    path = Path(__file__).parent / "arrays.h5"
+    want = arrays()
+    got = rows(ds.Hdf5Dataset(str(path), list(want), shuffle=False))
+    assert len(got) == 5
+    for k, row in enumerate(got):
+        for name, array in want.items():
+            if array.dtype.kind == "U":
+                assert str(row[name]) == array[k]
+            else:
+                assert row[name].dtype == array.dtype.newbyteorder("=")
+                assert np.array_equal(row[name], array[k])
+    with pytest.raises(KeyError, match="has no array .*, only big, complex, fixed, other/length"):
+        ds.Hdf5Dataset(str(path), ["x"])
+    with pytest.raises(ValueError, match="array 'other/length' has 2 rows, 'big' has 5"):
+        ds.Hdf5Dataset(str(path), ["big", "other/length"])
+    with pytest.raises(NotImplementedError, match="'complex' holds neither numbers nor strings"):
+        ds.Hdf5Dataset(str(path))
+    (tmp_path / "cut.h5").write_bytes(path.read_bytes()[:3000])
+    with pytest.raises(OSError, match="cut.h5' cannot be read as an HDF5 file"):
+        ds.Hdf5Dataset(str(tmp_path / "cut.h5"))
