@@ -65,7 +65,7 @@ GENERATED_ANYWHERE = {"mycel/version.h"}
 FOREIGN = [
     (r"llvm/|llvm-c/", ["src/loops/llvm/"], "LLVM"),
     (r"dnnl|oneapi/dnnl/", ["src/backend/cpu/onednn/"], "oneDNN"),
-    (r"(unsupported/)?Eigen/", ["src/ops/linalg/", "src/ops/fft/"], "Eigen"),
+    (r"(unsupported/)?Eigen/", ["src/ops/linalg/", "src/ops/fft/", "src/data/audio/"], "Eigen"),
     (r"nanobind/|Python\.h$", ["python/bind/"], "nanobind and Python"),
     (r"mpi\.h$", ["src/runtime/mpi/"], "MPI"),
     (r"cuda|cublas|cudnn|nccl|nvrtc", ["src/backend/cuda/"], "CUDA"),

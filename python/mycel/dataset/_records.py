@@ -128,6 +128,27 @@ def transforms(group, module):
     return out
 
 
+def functions(group, module):
+    """{name: function} of the records of a group with small letters: they take no data and give
+    an array."""
+    out = {}
+    for record, doc, described in _data.transform_records():
+        prefix, _, name = record.partition(".")
+        if prefix == group and name[0].islower():
+            out[name] = _function(record, name, doc, signature_of(described), module)
+    return out
+
+
+def _function(record, name, doc, signature, module):
+    def function(*args, **kwargs):
+        made = _data.make_transform(record, dict(_bound(signature, name, args, kwargs)))
+        return made((), 0, 0)[0]
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__, function.__module__, function.__signature__ = doc, module, signature
+    return entry(function)
+
+
 def source_class(name, doc, described, base, finish):
     """The class of a source."""
     signature = signature_of(described)

@@ -11,7 +11,9 @@ _enums = {
     )
 }  # fmt: skip
 _classes = _records.transforms("audio", __name__)
+_functions = _records.functions("audio", __name__)
 globals().update(_enums)
 globals().update(_classes)
+globals().update(_functions)
 
-__all__ = sorted([*_classes, *_enums])
+__all__ = sorted([*_classes, *_enums, *_functions])
