@@ -11,6 +11,7 @@ docs/transforms.md names them."""
 import json
 import random
 import sys
+import tempfile
 from pathlib import Path
 
 OUT = Path(__file__).resolve().parent.parent / "tests" / "python" / "dataset" / "text_golden.json"
@@ -95,6 +96,62 @@ def cases():
         ("float16", ["0.1"]),
     ]:
         yield "ToNumber", {"data_type": dtype}, strings
+
+
+DICTIONARY = """我 300 r
+来到 200 v
+北京 250 ns
+清华 80 nz
+大学 120 n
+清华大学 60 nt
+北 20 f
+京 5 j
+他 400 r
+是 900 v
+的 1000 u
+学生 150 n
+学 40 v
+生 30 v
+生活 90 n
+中国 200 ns
+"""
+MODEL = """# begins, ends, middles, single characters
+-0.26 -3.14e+100 -3.14e+100 -1.46
+-3.14e+100 -0.51 -0.91 -3.14e+100
+-0.58 -3.14e+100 -3.14e+100 -0.80
+-3.14e+100 -0.33 -1.26 -3.14e+100
+-0.72 -3.14e+100 -3.14e+100 -0.66
+小:-4.1,明:-5.2,杭:-6.0,研:-5.5,网:-6.1,我:-7.0
+明:-4.4,州:-4.9,究:-5.0,易:-5.1,了:-6.2,我:-8.0
+州:-7.1,究:-6.9,京:-6.5
+他:-3.9,了:-3.1,在:-3.0,我:-3.5,大:-5.2,厦:-6.6
+"""
+SENTENCES = ["我来到北京清华大学", "他是中国的大学生", "小明研究杭州网易大厦", "我在 GPT4 v1.5，他来到了。北京abc12 3.14元", "a", " ",
+             "他说的确实在理生活学生我我我", "小明\t他\n是😀的"]  # fmt: skip
+
+
+def jieba_cases():
+    for mode in ("MIX", "MP", "HMM"):
+        for words in ({}, {"来到北京": None, "研究": 500, "大厦": 3}):
+            for text in SENTENCES:
+                yield mode, words, text
+
+
+def from_jieba(folder):
+    """Of the published framework again, with a dictionary and a model of its own."""
+    from mindspore.dataset import text
+
+    (folder / "dict").write_text(DICTIONARY)
+    (folder / "hmm").write_text(MODEL)
+    out = []
+    for mode, words, given in jieba_cases():
+        t = text.JiebaTokenizer(
+            str(folder / "hmm"), str(folder / "dict"), text.JiebaMode[mode], True
+        )
+        for word, count in words.items():
+            t.add_word(word, count)
+        out.append([mode, words, given, plain(t(given))])
+    return {"dictionary": DICTIONARY, "model": MODEL, "cases": out}
 
 
 def plain(value):
@@ -199,6 +256,11 @@ def from_tokenizers():
 if __name__ == "__main__":
     known = json.loads(OUT.read_text()) if OUT.exists() else {}
     part = sys.argv[1]
-    known[part] = from_mindspore() if part == "mindspore" else from_tokenizers()
+    if part == "tokenizers":
+        known[part] = from_tokenizers()
+    else:
+        known[part] = from_mindspore()
+        with tempfile.TemporaryDirectory() as temporary:
+            known["jieba"] = from_jieba(Path(temporary))
     OUT.write_text(json.dumps(known, ensure_ascii=True, separators=(",", ":")) + "\n")
     print(OUT.name, OUT.stat().st_size, "bytes,", len(known[part]), "cases")

@@ -1,17 +1,25 @@
-"""Prints docs/transforms.md: every transform of images and of any data, what its results are
-compared with, and how far apart they may be. Cases and tolerances come from the tests.
+"""Prints docs/transforms.md: every transform of images, text, sound and any data, what
+its results are compared with, and how far apart they may be. Cases and tolerances come from the
+tests.
 
     PYTHONPATH=build/python python tools/transform_table.py > docs/transforms.md
 """
 
+import enum
+import json
 import pathlib
 import sys
 
+import mycel.dataset.audio as audio
+import mycel.dataset.text as text
 import mycel.dataset.transforms as transforms
 import mycel.dataset.vision as vision
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/python/dataset"))
+import audio_cases  # noqa: E402
 import vision_cases  # noqa: E402
+
+TESTS = pathlib.Path(vision_cases.__file__).parent
 
 PEER = "published framework (OpenCV)"
 # What no case of vision_cases.py covers: compared with, tolerance.
@@ -60,6 +68,58 @@ ANY = {
     "TypeCast": ("NumPy", "equal"),
     "Unique": ("NumPy; published order", "equal"),
 }
+TEXT = {
+    "ByteLevelBPETokenizer": ("`tokenizers` 0.23, five kinds", "equal"),
+    "ByteLevelBPEDecoder": ("the text again", "equal"),
+    "JiebaTokenizer": ("published framework, three modes, words of the user", "equal"),
+    "SentencePieceTokenizer": ("its own library; the text again", "equal"),
+    "SentencePieceVocab": ("its own library", "equal"),
+    "ToVectors": ("means and rows by hand", "1e-6"),
+    "Vectors": ("rows of the file", "equal"),
+    "GloVe": ("rows of the file", "equal"),
+    "FastText": ("rows of the file", "equal"),
+    "CharNGram": ("means by hand", "1e-6"),
+    "Vocab": ("published framework's results; counts by hand", "equal"),
+    "PythonTokenizer": ("the function", "equal"),
+    "to_bytes": ("Python", "equal"),
+    "to_str": ("Python", "equal"),
+}
+TEXT_NOTES = """
+Where published behaviour is not followed:
+
+- `BasicTokenizer(lower_case=True)` keeps `[CLS]` and the others in their places; the published one
+  writes what stands in front of them again.
+- Offsets of `WordpieceTokenizer` and `BertTokenizer` are as many as the words: the published ones
+  have those of pieces that were given up.
+- `RegexReplace` of several strings gives several; the published one joins the second to the first.
+- `ToNumber` refuses `'1.5'` for an int and `'1.5x'` for a float; the published one reads as far as
+  it can. `ToVectors` of one token in a list is (1, dim), not (dim,).
+- A line of `Vocab.from_file` that ends in a carriage return does so without it.
+- `CharNGram` with `lower_case_backup` looks up the lower-case word as if it had been given; the
+  published one loses its last n-gram.
+- Text that is not UTF-8 is refused everywhere, with the byte.
+- `UnicodeScriptTokenizer`, `CaseFold` and `NormalizeUTF8` follow the Unicode of the ICU installed.
+"""
+AUDIO = {
+    "MaskAlongAxisIID": ("width, place and seed of what is masked", "equal"),
+    "InverseMelScale": ("MelScale of its result", "0.05"),
+}
+AUDIO_NOTES = """
+Compared are float32 and float64 inputs; the tolerance is a share of the largest number, at least
+1. All is computed in double precision. `Spectrogram`, `LFilter` and `Filtfilt` are compared with
+NumPy's formulas as well (1e-10).
+
+Where published behaviour is not followed:
+
+- `Vad` finds a voice as torchaudio and SoX do, and keeps a signal without one; the published one
+  misses voices and gives the end of the signal.
+- `DCShift` with a negative shift and a limiter, and `Fade` with the logarithmic curve (never above
+  1), are as in torchaudio.
+- `GriffinLim` with momentum is as in torchaudio; the published one differs from the second step on.
+- `InverseMelScale` keeps the dims in front: (n_mels, time) gives (n_stft, time), not (1, …).
+- `SlidingWindowCmn` with variances is compared in float64: the published float32 loses digits.
+- `MFCC` and `LFCC` fill in the arguments that their dicts leave out; an unknown one is refused.
+"""
 NOTES = """
 Where published behaviour is not followed:
 
@@ -118,6 +178,34 @@ def names(module):
     return sorted(n for n, v in vars(module).items() if hasattr(v, "_record") and n != "Transform")
 
 
+def others(module):
+    """Names that are no transforms of C++ alone: classes and functions beside them."""
+    found = vars(module).items()
+    enums = {n for n, v in found if isinstance(v, type) and issubclass(v, enum.Enum)}
+    return sorted(set(module.__all__) - enums)
+
+
+def text_rows():
+    golden = json.loads((TESTS / "text_golden.json").read_text())
+    published = {c[0] for c in golden["mindspore"]}
+    for name in others(text):
+        if name not in published and name not in TEXT:
+            raise SystemExit(f"{name}: say in TEXT what it is compared with")
+        yield name, TEXT.get(name, ("published framework", "equal"))
+
+
+def audio_rows():
+    peers = {}
+    for c in audio_cases.cases(audio):
+        peers.setdefault(c[1], set()).add("published framework")
+    for c in audio_cases.peer_cases(audio):
+        peers.setdefault(c[1], set()).add("torchaudio 2.11")
+    for name in others(audio):
+        if name not in peers and name not in AUDIO:
+            raise SystemExit(f"{name}: say in AUDIO what it is compared with")
+        yield name, AUDIO.get(name) or (", ".join(sorted(peers[name])), "1e-5")
+
+
 cases = of_cases()
 images = [(n, row(n, cases)) for n in names(vision)]
 print(f"""# Transforms and what they are compared with
@@ -129,6 +217,14 @@ for floats.
 
 {table(images)}
 {NOTES}
+## Text: `mycel.dataset.text` ({len(others(text))})
+
+{table(text_rows())}
+{TEXT_NOTES}
+## Sound: `mycel.dataset.audio` ({len(others(audio))})
+
+{table(audio_rows())}
+{AUDIO_NOTES}
 ## Any data: `mycel.dataset.transforms` ({len(names(transforms))})
 
 {table([(n, ANY[n]) for n in names(transforms)])}""")

@@ -15,5 +15,6 @@ TransformDefs vocabulary_transforms();     // tokens to ids and back
 TransformDefs vector_transforms();         // tokens to vectors
 TransformDefs sentencepiece_transforms();
 TransformDefs bpe_transforms();
+TransformDefs jieba_transforms();
 
 }  // namespace mycel::data

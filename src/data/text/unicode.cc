@@ -21,7 +21,6 @@ const icu::Normalizer2* normalizer(std::string_view form) {
 }
 
 std::string apply(const icu::Normalizer2& n, std::string_view text) {
-  check_utf8(text);
   std::string out;
   icu::StringByteSink<std::string> sink(&out, static_cast<int32_t>(text.size()));
   UErrorCode status = U_ZERO_ERROR;
@@ -43,6 +42,9 @@ bool is_ascii(std::string_view text) {
 }
 
 void check_utf8(std::string_view text) {
+  // ICU and offsets count in 32 bits.
+  if (text.size() > INT32_MAX)
+    value_error("a text of {} bytes is too long: 2147483647 are the most", text.size());
   if (is_ascii(text)) return;
   each_code_point(text, [](int32_t, size_t, size_t) {});
 }
@@ -59,15 +61,13 @@ std::string to_utf8(const icu::UnicodeString& text) {
 }
 
 std::string normalized(std::string_view text, std::string_view form) {
-  if (is_ascii(text)) return std::string(text);
-  if (form == "NONE") {
-    check_utf8(text);
-    return std::string(text);
-  }
+  check_utf8(text);
+  if (form == "NONE" || is_ascii(text)) return std::string(text);
   return apply(*normalizer(form), text);
 }
 
 std::string case_folded(std::string_view text) {
+  check_utf8(text);
   if (is_ascii(text)) {
     std::string out(text);
     for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;

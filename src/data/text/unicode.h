@@ -14,7 +14,7 @@
 namespace mycel::data {
 
 [[noreturn]] void not_utf8(std::string_view text, int64_t at);  // ValueError
-// ValueError when `text` is not UTF-8.
+// ValueError when `text` is not UTF-8, or beyond 2 GiB.
 void check_utf8(std::string_view text);
 bool is_ascii(std::string_view text);
 icu::UnicodeString to_utf16(std::string_view text);  // ValueError

@@ -52,6 +52,49 @@ def test_byte_pairs(name, model, found, tmp_path):
         assert tokens(given).tolist() == expected_tokens, given
 
 
+@pytest.fixture
+def jieba_files(tmp_path):
+    (tmp_path / "dict").write_text(GOLDEN["jieba"]["dictionary"])
+    (tmp_path / "hmm").write_text(GOLDEN["jieba"]["model"])
+    return tmp_path / "hmm", tmp_path / "dict"
+
+
+def test_jieba(jieba_files):
+    Mode = text.JiebaMode
+    for mode, words, given, expected in GOLDEN["jieba"]["cases"]:
+        t = text.JiebaTokenizer(*jieba_files, Mode[mode], with_offsets=True)
+        t.add_dict(words)
+        for g, e in zip(t(given), expected, strict=True):
+            assert g.tolist() == e["values"], (mode, words, given)
+    again = pickle.loads(pickle.dumps(t))
+    assert again("小明研究杭州")[0].tolist() == t("小明研究杭州")[0].tolist()
+
+
+def test_jieba_dictionary_of_the_user(jieba_files, tmp_path):
+    (tmp_path / "user").write_text("来到北京 900\n\n清华\n")
+    t = text.JiebaTokenizer(*jieba_files, text.JiebaMode.MP)
+    assert t("我来到北京").tolist() == ["我", "来到", "北京"]
+    t.add_dict(tmp_path / "user")
+    assert t("我来到北京").tolist() == ["我", "来到北京"]
+    d = ds.NumpySlicesDataset({"t": ["我来到北京"]}, shuffle=False).map(t, "t")
+    assert next(d.create_tuple_iterator(output_numpy=True))[0].tolist() == ["我", "来到北京"]
+
+
+def test_jieba_refuses(jieba_files, tmp_path):
+    hmm, words = jieba_files
+    (tmp_path / "bad").write_text("word\n")
+    with pytest.raises(OSError, match="cannot read"):
+        text.JiebaTokenizer(tmp_path / "none", words)
+    with pytest.raises(ValueError, match="line 1: expected 'word count tag'"):
+        text.JiebaTokenizer(hmm, tmp_path / "bad")
+    with pytest.raises(ValueError, match="a hidden Markov model has 9"):
+        text.JiebaTokenizer(tmp_path / "bad", words)
+    with pytest.raises(ValueError, match="must be a str that is not empty"):
+        text.JiebaTokenizer(hmm, words).add_word("")
+    with pytest.raises(ValueError, match="must be an int of 0 or more"):
+        text.JiebaTokenizer(hmm, words).add_word("a", -1)
+
+
 def test_byte_pairs_of_vocab_and_merges(tmp_path):
     _, model, found = GOLDEN["tokenizers"][0]
     (tmp_path / "vocab.json").write_text(json.dumps(model["model"]["vocab"]))

@@ -2,6 +2,7 @@
 
 from mycel.dataset import _records
 from mycel.dataset.choices import ALL as _choices
+from mycel.dataset.text.jieba import JiebaTokenizer
 from mycel.dataset.text.sentencepiece import SentencePieceVocab
 from mycel.dataset.text.strings import PythonTokenizer, to_bytes, to_str
 from mycel.dataset.text.vectors import CharNGram, FastText, GloVe, Vectors
@@ -20,7 +21,7 @@ globals().update(_classes)
 
 __all__ = sorted(
     [
-        *_classes, *_enums, "CharNGram", "FastText", "GloVe", "PythonTokenizer",
+        *_classes, *_enums, "CharNGram", "FastText", "GloVe", "JiebaTokenizer", "PythonTokenizer",
         "SentencePieceVocab", "Vectors", "Vocab", "to_bytes", "to_str",
     ]
 )  # fmt: skip
