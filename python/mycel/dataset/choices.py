@@ -13,7 +13,7 @@ for _name, _doc, _members in _mycel.data.choices():
     else:
         _made = enum.IntEnum(_name, _members)
     _made.__doc__ = _doc
-    _made.__module__ = "mycel.dataset"
+    _made.__module__ = __name__  # where pickle finds it
     _made._member_name = property(lambda self: self.name)
     ALL[_name] = _made
 

@@ -126,6 +126,11 @@ def test_byte_pairs_offsets(tmp_path):
         assert str(back(ids[i : i + 1])).encode("utf-8", "surrogateescape") == piece
 
 
+def test_transforms_with_choices_travel_to_processes():
+    t = pickle.loads(pickle.dumps(text.NormalizeUTF8(text.NormalizeForm.NFC)))
+    assert str(t("e\u0301")) == "é"
+
+
 def test_special_tokens_stay_whole_when_folded():
     t = text.BasicTokenizer(lower_case=True)
     assert t("[CLS] A [UNK]Wor-LD").tolist() == ["[CLS]", "a", "[UNK]", "wor", "-", "ld"]
