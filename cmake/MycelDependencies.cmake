@@ -65,7 +65,6 @@ foreach(library spng webp sentencepiece sentencepiece_train)
   find_library(MYCEL_${library} ${library} REQUIRED)
 endforeach()
 set(MYCEL_MEDIA_LIBRARIES JPEG::JPEG TIFF::TIFF ZLIB::ZLIB SQLite::SQLite3 hdf5::hdf5 ICU::uc ICU::i18n
-set(MYCEL_MEDIA_LIBRARIES JPEG::JPEG TIFF::TIFF ZLIB::ZLIB SQLite::SQLite3 ICU::uc ICU::i18n
   Eigen3::Eigen
   PkgConfig::MYCEL_libzip PkgConfig::MYCEL_sndfile PkgConfig::MYCEL_tinyxml2 ${MYCEL_spng} ${MYCEL_webp}
   ${MYCEL_sentencepiece} ${MYCEL_sentencepiece_train})
