@@ -52,8 +52,6 @@ struct Pitch {
     const int64_t pad = (window - 1) / 2;
     std::vector<double> in(static_cast<size_t>(pad), 0.0);
     in.insert(in.end(), lags.begin(), lags.end());
-    const double first =
-        in[static_cast<size_t>(std::min<int64_t>(2 * pad, static_cast<int64_t>(in.size()) - 1))];
     std::fill(in.begin(), in.begin() + pad, lags[0]);
     std::vector<double> out;
     for (int64_t t = 0; t + window <= static_cast<int64_t>(in.size()); ++t) {
