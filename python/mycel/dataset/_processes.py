@@ -1,8 +1,6 @@
 """Functions of users in processes of their own. Processes are spawned, never forked: threads of the
 numeric libraries do not survive a fork."""
 
-import concurrent.futures
-import multiprocessing
 import os
 import pickle
 import sys
@@ -47,6 +45,10 @@ class Pool:
         self.random = getattr(function, "random", False)
 
     def _started(self):
+        # Imported with the first call: most programs need none of it.
+        import concurrent.futures
+        import multiprocessing
+
         with self._lock:
             if self._executor is None:
                 self._executor = concurrent.futures.ProcessPoolExecutor(
@@ -58,9 +60,11 @@ class Pool:
             return self._executor
 
     def __call__(self, *args):
+        from concurrent.futures.process import BrokenProcessPool
+
         try:
             return self._started().submit(_call, args).result()
-        except concurrent.futures.process.BrokenProcessPool:
+        except BrokenProcessPool:
             raise RuntimeError(
                 "dataset: a worker process died (killed, out of memory, or it could not import "
                 "the program)"
