@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <unordered_map>
 
 #include "backend/cpu/function_kernel.h"
@@ -195,6 +196,8 @@ Tensors bincount(const Problem& p, std::span<const Tensor> in) {
   for (int64_t i = 0; i < n; ++i) {
     int64_t v = element_as_int(x.raw(), x.dtype(), i);
     if (v < 0) value_error("bincount: values must not be negative, got {} at {}", v, i);
+    if (v == std::numeric_limits<int64_t>::max())
+      value_error("bincount: value {} at {} is out of range", v, i);
     length = std::max(length, v + 1);
     bin[static_cast<size_t>(i)] = v;
   }
@@ -211,7 +214,13 @@ Tensors bincount(const Problem& p, std::span<const Tensor> in) {
     auto* w = static_cast<const T*>(in[1].raw());
     for (int64_t i = 0; i < n; ++i) {
       T& s = sum[bin[static_cast<size_t>(i)]];
-      s = E::store(static_cast<typename E::Number>(E::load(s) + E::load(w[i])));
+      using N = typename E::Number;
+      if constexpr (std::is_integral_v<N>) {  // wraps around
+        s = E::store(static_cast<N>(static_cast<uint64_t>(E::load(s)) +
+                                    static_cast<uint64_t>(E::load(w[i]))));
+      } else {
+        s = E::store(static_cast<N>(E::load(s) + E::load(w[i])));
+      }
     }
   });
   return {y};
