@@ -115,7 +115,10 @@ void max_pool_argmax_type(TypeRuleCtx& c) {
 
 void max_gather_type(TypeRuleCtx& c) {
   check_rank(c, std::clamp(c.shape(0).rank() - 2, 1, 3));
-  if (c.shape(1).rank() != c.shape(0).rank()) c.fail("both operands must have one shape");
+  const Shape &x = c.shape(0), &u = c.shape(1);
+  bool alike = x.rank() == u.rank();
+  for (int d = 0; alike && d < x.rank(); ++d) alike = x[d] == u[d] || x[d] < 0 || u[d] < 0;
+  if (!alike) c.fail("both operands must have one shape");
   bool last = c.attrs.string("layout") == "channel_last";
   Shape y = is_adaptive(c.attrs) ? adapted(c, c.shape(0), c.attrs.ints("output_size"), last)
                                  : pooled(c, max_steps_of(c.attrs), c.shape(0).rank() - 2);
@@ -129,9 +132,31 @@ void max_gather_loops(LoopCtx& c) {
                   c.in(1), c.out());
 }
 
+namespace {
+
+// Whether pooling an operand of shape x gives something of shape y.
+void check_pooled_from(TypeRuleCtx& c, const Shape& x, const Shape& y, bool max) {
+  const int rank = y.rank() - 2;
+  const bool last = c.attrs.string("layout") == "channel_last";
+  auto differ = [](int64_t a, int64_t b) { return a >= 0 && b >= 0 && a != b; };
+  bool fits = x.rank() == y.rank() && !differ(x[0], y[0]) &&
+              !differ(x[channel_axis(rank, last)], y[channel_axis(rank, last)]);
+  const bool adaptive = is_adaptive(c.attrs);
+  const PoolSteps s = adaptive ? PoolSteps() : max ? max_steps_of(c.attrs) : avg_steps_of(c.attrs);
+  if (!adaptive) check_pool_steps(c, s, rank);
+  for (int d = 0; fits && d < rank; ++d) {
+    const int64_t in = x[spatial_axis(d, last)], out = y[spatial_axis(d, last)];
+    fits = in >= kUnknownDim && (adaptive || !differ(pool_out(s, d, rank, in), out));
+  }
+  if (!fits) c.fail("pooling {} does not give {}", x.str(), y.str());
+}
+
+}  // namespace
+
 void max_scatter_type(TypeRuleCtx& c) {
   check_rank(c, std::clamp(c.shape(0).rank() - 2, 1, 3));
   if (c.shape(1).rank() != c.shape(0).rank()) c.fail("both operands must have one rank");
+  check_pooled_from(c, c.shape(0), c.shape(1), true);
   c.result(c.dtype(1), c.shape(0));
 }
 
@@ -175,27 +200,6 @@ void avg_pool_loops(LoopCtx& c) {
                 divisor_of(c.attrs), c.in(0), c.out());
 }
 
-namespace {
-
-// Whether pooling an operand of shape x gives something of shape y.
-void check_pooled_from(TypeRuleCtx& c, const Shape& x, const Shape& y) {
-  const int rank = y.rank() - 2;
-  const bool last = c.attrs.string("layout") == "channel_last";
-  auto differ = [](int64_t a, int64_t b) { return a >= 0 && b >= 0 && a != b; };
-  bool fits = x.rank() == y.rank() && !differ(x[0], y[0]) &&
-              !differ(x[channel_axis(rank, last)], y[channel_axis(rank, last)]);
-  const bool adaptive = is_adaptive(c.attrs);
-  const PoolSteps s = adaptive ? PoolSteps() : avg_steps_of(c.attrs);
-  if (!adaptive) check_pool_steps(c, s, rank);
-  for (int d = 0; fits && d < rank; ++d) {
-    const int64_t in = x[spatial_axis(d, last)], out = y[spatial_axis(d, last)];
-    fits = in >= kUnknownDim && (adaptive || !differ(pool_out(s, d, rank, in), out));
-  }
-  if (!fits) c.fail("pooling {} does not give {}", x.str(), y.str());
-}
-
-}  // namespace
-
 void avg_dx_type(TypeRuleCtx& c) {
   check_rank(c, std::clamp(c.shape(0).rank() - 2, 1, 3));
   Shape x = c.shape(0);
@@ -207,7 +211,7 @@ void avg_dx_type(TypeRuleCtx& c) {
       c.fail("'size' must be {} numbers, or the operand 'like' be given", x.rank() - 2);
     x = with_spatial(x, size.ints(), c.attrs.string("layout") == "channel_last");
   }
-  check_pooled_from(c, x, c.shape(0));
+  check_pooled_from(c, x, c.shape(0), false);
   c.result(c.dtype(0), x);
 }
 
