@@ -8,6 +8,7 @@
 #include "backend/cpu/function_kernel.h"
 #include "ops/index/index_tables.h"
 #include "tensor/element.h"
+#include "tensor/wrapping.h"
 
 namespace mycel::ops {
 namespace {
@@ -214,13 +215,7 @@ Tensors bincount(const Problem& p, std::span<const Tensor> in) {
     auto* w = static_cast<const T*>(in[1].raw());
     for (int64_t i = 0; i < n; ++i) {
       T& s = sum[bin[static_cast<size_t>(i)]];
-      using N = typename E::Number;
-      if constexpr (std::is_integral_v<N>) {  // wraps around
-        s = E::store(static_cast<N>(static_cast<uint64_t>(E::load(s)) +
-                                    static_cast<uint64_t>(E::load(w[i]))));
-      } else {
-        s = E::store(static_cast<N>(E::load(s) + E::load(w[i])));
-      }
+      s = E::store(wrapping_add(E::load(s), E::load(w[i])));
     }
   });
   return {y};

@@ -12,6 +12,7 @@
 #include "ops/index/indices.h"
 #include "ops/shape/moves.h"
 #include "tensor/element.h"
+#include "tensor/wrapping.h"
 
 namespace mycel::ops {
 namespace {
@@ -28,31 +29,22 @@ struct Set {
     return u;
   }
 };
-// Integers wrap around: sums and products are made without a sign.
-template <typename T>
-auto unsigned_of(T v) {
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    return static_cast<uint64_t>(v);
-  } else {
-    return v;
-  }
-}
 struct Add {
   template <typename T>
   static T apply(T y, T u) {
-    return static_cast<T>(unsigned_of(y) + unsigned_of(u));
+    return wrapping_add(y, u);
   }
 };
 struct Subtract {
   template <typename T>
   static T apply(T y, T u) {
-    return static_cast<T>(unsigned_of(y) - unsigned_of(u));
+    return wrapping_sub(y, u);
   }
 };
 struct Multiply {
   template <typename T>
   static T apply(T y, T u) {
-    return static_cast<T>(unsigned_of(y) * unsigned_of(u));
+    return wrapping_mul(y, u);
   }
 };
 struct Divide {
@@ -61,8 +53,7 @@ struct Divide {
     if constexpr (std::is_integral_v<T>) {
       if (u == T(0)) return 0;
       if constexpr (std::is_signed_v<T>) {
-        if (u == T(-1))
-          return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(y));  // no overflow trap
+        if (u == T(-1)) return wrapping_sub(T(0), y);  // no overflow trap
       }
     }
     return static_cast<T>(y / u);

@@ -105,9 +105,8 @@ void place_type(TypeRuleCtx& c) {
   int axis = normalize_axis(c.attrs.integer("axis"), y.rank() + 1, c.op.name.c_str());
   if (c.shape(1).rank() != y.rank()) c.fail("the labels must have {} dims", y.rank());
   if (!c.has(2) && c.attrs["depth"].none()) c.fail("'depth' or the operand 'like' must be given");
-  auto differ = [](int64_t a, int64_t b) { return a >= 0 && b >= 0 && a != b; };
   for (int d = 0; d < y.rank(); ++d) {
-    if (differ(y[d], c.shape(1)[d]))
+    if (dims_differ(y[d], c.shape(1)[d]))
       c.fail("dy {} and labels {} must have one shape", y.str(), c.shape(1).str());
   }
   if (c.has(2) && c.shape(2).rank() != y.rank() + 1)

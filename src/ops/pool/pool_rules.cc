@@ -138,15 +138,14 @@ namespace {
 void check_pooled_from(TypeRuleCtx& c, const Shape& x, const Shape& y, bool max) {
   const int rank = y.rank() - 2;
   const bool last = c.attrs.string("layout") == "channel_last";
-  auto differ = [](int64_t a, int64_t b) { return a >= 0 && b >= 0 && a != b; };
-  bool fits = x.rank() == y.rank() && !differ(x[0], y[0]) &&
-              !differ(x[channel_axis(rank, last)], y[channel_axis(rank, last)]);
+  bool fits = x.rank() == y.rank() && !dims_differ(x[0], y[0]) &&
+              !dims_differ(x[channel_axis(rank, last)], y[channel_axis(rank, last)]);
   const bool adaptive = is_adaptive(c.attrs);
   const PoolSteps s = adaptive ? PoolSteps() : max ? max_steps_of(c.attrs) : avg_steps_of(c.attrs);
   if (!adaptive) check_pool_steps(c, s, rank);
   for (int d = 0; fits && d < rank; ++d) {
     const int64_t in = x[spatial_axis(d, last)], out = y[spatial_axis(d, last)];
-    fits = in >= kUnknownDim && (adaptive || !differ(pool_out(s, d, rank, in), out));
+    fits = in >= kUnknownDim && (adaptive || !dims_differ(pool_out(s, d, rank, in), out));
   }
   if (!fits) c.fail("pooling {} does not give {}", x.str(), y.str());
 }

@@ -8,6 +8,7 @@
 #include "ops/all_kernels.cpu.h"
 #include "ops/index/indices.h"
 #include "tensor/element.h"
+#include "tensor/wrapping.h"
 
 namespace mycel::ops {
 namespace {
@@ -35,7 +36,7 @@ void add_rows(const Entries& e, const typename E::Stored* values, const typename
     const auto* from = x + e.from[static_cast<size_t>(k)] * e.width;
     auto* to = y + e.to[static_cast<size_t>(k)] * e.width;
     for (int64_t j = left; j < right; ++j) {
-      to[j] = E::store(static_cast<T>(E::load(to[j]) + v * E::load(from[j])));
+      to[j] = E::store(wrapping_add<T>(E::load(to[j]), wrapping_mul<T>(v, E::load(from[j]))));
     }
   }
 }
@@ -92,12 +93,12 @@ typename E::Stored dot(const typename E::Stored* a, const typename E::Stored* b,
   int64_t j = 0;
   for (; j + 8 <= n; j += 8) {
     for (int l = 0; l < 8; ++l) {
-      part[l] = static_cast<T>(part[l] + E::load(a[j + l]) * E::load(b[j + l]));
+      part[l] = wrapping_add<T>(part[l], wrapping_mul<T>(E::load(a[j + l]), E::load(b[j + l])));
     }
   }
   T sum{};
-  for (; j < n; ++j) sum = static_cast<T>(sum + E::load(a[j]) * E::load(b[j]));
-  for (T v : part) sum = static_cast<T>(sum + v);
+  for (; j < n; ++j) sum = wrapping_add<T>(sum, wrapping_mul<T>(E::load(a[j]), E::load(b[j])));
+  for (T v : part) sum = wrapping_add<T>(sum, v);
   return E::store(sum);
 }
 
