@@ -53,19 +53,15 @@ Cache& cache() {
   return *c;
 }
 
-// What oneDNN starts meanwhile runs on this thread alone.
-class OneThread {
+// A kernel of the cache.
+class SharedKernel final : public Prepared {
  public:
-  explicit OneThread(bool wanted) : before_(wanted ? omp_get_max_threads() : 0) {
-    if (before_) omp_set_num_threads(1);
-  }
-  ~OneThread() {
-    if (before_) omp_set_num_threads(before_);
-  }
-  OneThread(const OneThread&) = delete;
+  explicit SharedKernel(std::shared_ptr<const Prepared> kernel) : kernel_(std::move(kernel)) {}
+  void run(void* const* buffers) const override { kernel_->run(buffers); }
+  const char* implementation() const override { return kernel_->implementation(); }
 
  private:
-  int before_;
+  std::shared_ptr<const Prepared> kernel_;
 };
 
 class RecipeKernel final : public Prepared {
@@ -111,6 +107,13 @@ class RecipeKernel final : public Prepared {
 
 }  // namespace
 
+OneThread::OneThread(bool wanted) : before_(wanted ? omp_get_max_threads() : 0) {
+  if (before_) omp_set_num_threads(1);
+}
+OneThread::~OneThread() {
+  if (before_) omp_set_num_threads(before_);
+}
+
 size_t Key::hash() const {
   uint64_t h = 0;
   for (int64_t w : words_) {
@@ -151,6 +154,7 @@ Recipe recipe_of(const Key& key, double flops, const std::function<Recipe()>& bu
 }
 
 std::unique_ptr<Prepared> kernel_of(Recipe recipe) {
+  if (recipe.kernel) return std::make_unique<SharedKernel>(std::move(recipe.kernel));
   MYCEL_CHECK(recipe.program, "a refused problem was prepared all the same: {}", recipe.refusal);
   return std::make_unique<RecipeKernel>(std::move(recipe));
 }

@@ -1,4 +1,5 @@
-// Recipe: what oneDNN can do for one problem: a program, or the reason why not. Making one costs
+// Recipe: what oneDNN can do for one problem: a program (or several as a kernel), or the reason why
+// not. Making one costs
 // 0.3 to 15 ms (oneDNN generates code), so recipes are cached by everything that they depend on;
 // asking whether a problem is accepted and preparing it then cost one look-up together.
 #pragma once
@@ -26,10 +27,22 @@ std::shared_ptr<const Program> reorder(const dnnl::memory::desc& from,
 
 struct Recipe {
   std::shared_ptr<const Program> program;
-  std::string refusal;  // set when there is no program
+  std::string refusal;  // set when it cannot be done
   int packs = -1;       // the operand that can be packed, among the buffers
   std::function<PackedOperand()> packed;
-  bool serial = false;  // runs on one thread: there is too little to share out
+  bool serial = false;                     // runs on one thread: there is too little to share out
+  std::shared_ptr<const Prepared> kernel;  // instead of a program: shares its work out by itself
+};
+
+// What oneDNN makes or starts meanwhile is for this thread alone, where that is wanted.
+class OneThread {
+ public:
+  explicit OneThread(bool wanted);
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+
+ private:
+  int before_;  // threads allowed; 0: nothing was changed
 };
 
 // Everything a recipe depends on, as numbers.

@@ -1,0 +1,110 @@
+#include "backend/cpu/onednn/convolution_desc.h"
+
+namespace mycel::cpu::onednn {
+
+using dnnl::memory;
+using Dims = memory::dims;
+
+namespace {
+
+memory::desc dense_desc(const Dims& dims, memory::data_type type) {
+  Dims strides(dims.size());
+  int64_t stride = 1;
+  for (size_t d = dims.size(); d-- > 0;) {
+    strides[d] = stride;
+    stride *= dims[d];
+  }
+  return {dims, type, strides};
+}
+
+memory::desc any_of(const memory::desc& md) {
+  return {md.get_dims(), md.get_data_type(), memory::format_tag::any};
+}
+
+dnnl::algorithm binary_of(PostOp::Kind kind) {
+  switch (kind) {
+    case PostOp::Kind::kAdd:
+      return dnnl::algorithm::binary_add;
+    case PostOp::Kind::kSub:
+      return dnnl::algorithm::binary_sub;
+    case PostOp::Kind::kMul:
+      return dnnl::algorithm::binary_mul;
+    default:
+      return dnnl::algorithm::binary_div;
+  }
+}
+
+dnnl::primitive_attr attributes_of(const Convolution& c) {
+  dnnl::primitive_attr attr = user_scratchpad();
+  dnnl::post_ops ops;
+  for (const PostOp& p : c.post) {
+    auto a = static_cast<float>(p.a), b = static_cast<float>(p.b);
+    if (p.at >= 0) {
+      ops.append_binary(binary_of(p.kind), operand_desc(c, p));
+    } else if (p.kind == PostOp::Kind::kRelu) {
+      // oneDNN's ReLU makes 0 of a NaN. x clip(2^126 x, 0, 1) is as exact and keeps it.
+      ops.append_eltwise(dnnl::algorithm::eltwise_hardswish, 0x1p126f, 0.0f);
+    } else {
+      ops.append_eltwise(dnnl::algorithm::eltwise_linear, a, b);
+    }
+  }
+  attr.set_post_ops(ops);
+  return attr;
+}
+
+}  // namespace
+
+memory::desc activation_desc(int64_t n, int64_t channels, const Dims& spatial,
+                             memory::data_type type, bool channel_last, int64_t all_channels) {
+  Dims dims = {n, channels};
+  dims.insert(dims.end(), spatial.begin(), spatial.end());
+  Dims strides(dims.size());
+  int64_t stride = channel_last ? all_channels : 1;
+  for (size_t d = dims.size(); d-- > 2;) {
+    strides[d] = stride;
+    stride *= dims[d];
+  }
+  strides[1] = channel_last ? 1 : stride;
+  strides[0] = channel_last ? stride : stride * all_channels;
+  return {dims, type, strides};
+}
+
+// A post-op's operand: given with channels last, described as n, c, spatial….
+memory::desc operand_desc(const Convolution& c, const PostOp& p) {
+  Dims spatial(p.dims.begin() + 1, p.dims.end() - 1);
+  return activation_desc(p.dims.front(), p.dims.back(), spatial, data_type_of(c.dtype), true,
+                         p.dims.back());
+}
+
+Layouts layouts_of(const Convolution& c) {
+  memory::data_type type = data_type_of(c.dtype);
+  Dims w = {c.out_channels / c.groups, c.in_channels / c.groups};
+  if (c.groups > 1) w.insert(w.begin(), c.groups);
+  w.insert(w.end(), c.kernel.begin(), c.kernel.end());
+  Layouts l;
+  l.x = activation_desc(c.batch, c.in_channels, c.in, type, c.channel_last, c.in_channels);
+  l.y = activation_desc(c.batch, c.out_channels, c.out, type, c.channel_last, c.out_channels);
+  l.w = dense_desc(w, type);
+  if (c.bias) l.bias = memory::desc({c.out_channels}, type, memory::format_tag::a);
+  // Channel-last activations stay as they are; plain ones go into whatever oneDNN likes best.
+  l.any_x = c.channel_last ? l.x : any_of(l.x);
+  l.any_y = c.channel_last ? l.y : any_of(l.y);
+  l.any_w = any_of(l.w);
+  return l;
+}
+
+Dims minus_one(Dims dilation) {
+  for (int64_t& d : dilation) --d;
+  return dilation;
+}
+
+dnnl::convolution_forward::primitive_desc forward_desc(const Convolution& c, const Layouts& l,
+                                                       dnnl::prop_kind kind) {
+  auto algorithm = dnnl::algorithm::convolution_direct;
+  return {engine(),    kind,      algorithm,
+          l.any_x,     l.any_w,   l.bias,
+          l.any_y,     c.stride,  minus_one(c.dilation),
+          c.pad_begin, c.pad_end, attributes_of(c)};
+}
+
+}  // namespace mycel::cpu::onednn
