@@ -1,14 +1,11 @@
 #include "data/transform.h"
 
-#include <algorithm>
-#include <map>
-#include <mutex>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "data/media.h"
+#include "data/registry.h"
 
 namespace mycel::data {
 namespace {
@@ -66,34 +63,15 @@ std::shared_ptr<Transform> of_row(std::function<void(Row*, Philox&)> f, bool ran
 const std::vector<const TransformDef*>& all_transforms() { return media().transforms; }
 
 const TransformDef* find_transform(const std::string& name) {
-  for (const TransformDef* def : all_transforms()) {
-    if (name == def->name) return def;
-  }
-  return nullptr;
+  return find_record(all_transforms(), name);
 }
-
 std::shared_ptr<const OptionSpecs> specs_of(const TransformDef& def) {
-  static std::mutex mutex;
-  static std::map<const TransformDef*, std::shared_ptr<const OptionSpecs>> known;
-  std::lock_guard lock(mutex);
-  auto& specs = known[&def];
-  if (!specs) {
-    const std::string name = def.name;
-    specs = std::make_shared<OptionSpecs>(name.substr(name.find('.') + 1), def.args);
-  }
-  return specs;
+  return specs_of_record(def);
 }
 
 TransformPtr make_transform(const std::string& name, const NamedOptions& args) {
-  const TransformDef* def = find_transform(name);
-  if (!def) {
-    std::vector<const char*> names;
-    for (const TransformDef* d : all_transforms()) names.push_back(d->name);
-    const std::string near = did_you_mean(name, names.data(), names.size());
-    throw UserError(ErrorKind::kAttribute, fmt::format("there is no transform '{}'", name),
-                    near.empty() ? "" : fmt::format("Did you mean '{}'?", near));
-  }
-  std::shared_ptr<Transform> made = def->make(Options(specs_of(*def), args));
+  const TransformDef& def = record_named(all_transforms(), name, "transform");
+  std::shared_ptr<Transform> made = def.make(Options(specs_of(def), args));
   std::vector<std::string> given;
   for (const auto& [key, value] : args) given.push_back(key + "=" + value.str());
   made->set_name(name, fmt::format("{}({})", name, fmt::join(given, ", ")));

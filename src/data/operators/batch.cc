@@ -45,6 +45,10 @@ class Stacker {
 
   const std::vector<std::string>& columns() const { return columns_; }
   const Batching& options() const { return options_; }
+  // Of `rows` rows.
+  int64_t batches(int64_t rows, int64_t size) const {
+    return options_.drop_remainder ? rows / size : (rows + size - 1) / size;
+  }
 
   // `boundary` > 0: what a dim of -1 is padded to.
   Row stacked(const std::vector<Row>& rows, int64_t batch, uint64_t epoch,
@@ -116,6 +120,49 @@ Job stacking(const Dataset& of, const Stacker& stacker, std::vector<Job> jobs, i
   });
 }
 
+// How many rows the batch of a number has, in an epoch.
+using BatchSize = std::function<int64_t(int64_t batch, uint64_t epoch)>;
+
+// The batches of a stream of rows, of one size or of changing ones.
+class BatchStream final : public Rows {
+ public:
+  BatchStream(const Dataset& of, const Stacker& stacker, RowsPtr rows, uint64_t epoch, int64_t size)
+      : BatchStream(of, stacker, std::move(rows), epoch,
+                    [size](int64_t, uint64_t) { return size; }) {
+    fixed_ = size;
+  }
+  BatchStream(const Dataset& of, const Stacker& stacker, RowsPtr rows, uint64_t epoch,
+              BatchSize size)
+      : of_(of), stacker_(stacker), rows_(std::move(rows)), epoch_(epoch), size_(std::move(size)) {}
+
+  bool next(Job* job) override {
+    const int64_t want = size_(at_, epoch_);
+    at_least("batch", "batch_size", want, 1);
+    std::vector<Job> jobs;
+    Job one;
+    while (static_cast<int64_t>(jobs.size()) < want && rows_->next(&one))
+      jobs.push_back(std::move(one));
+    if (stacker_.batches(static_cast<int64_t>(jobs.size()), want) == 0) return false;
+    *job = stacking(of_, stacker_, std::move(jobs), at_++, epoch_);
+    return true;
+  }
+  int64_t skip(int64_t n) override {
+    if (fixed_ == 0) return Rows::skip(n);
+    const int64_t batches = stacker_.batches(rows_->skip(n * fixed_), fixed_);
+    at_ += batches;
+    return batches;
+  }
+
+ private:
+  const Dataset& of_;
+  const Stacker& stacker_;
+  RowsPtr rows_;
+  uint64_t epoch_;
+  BatchSize size_;
+  int64_t fixed_ = 0;  // the size when all have the same
+  int64_t at_ = 0;
+};
+
 class BatchWrapper : public Wrapper {
  public:
   BatchWrapper(DatasetPtr source, Batching options)
@@ -133,7 +180,7 @@ class Batched final : public BatchWrapper {
       : BatchWrapper(std::move(source), std::move(options)), rows_(size) {}
   int64_t size() const override {
     const int64_t n = source_->size();
-    return n < 0 ? n : drops() ? n / rows_ : (n + rows_ - 1) / rows_;
+    return n < 0 ? n : stacker_.batches(n, rows_);
   }
   int64_t batch_size() const override { return rows_; }
   std::string describe() const override { return fmt::format("batch({})", rows_); }
@@ -147,77 +194,29 @@ class Batched final : public BatchWrapper {
     return stacker_.stacked(rows, i, epoch);
   }
 
-  class Stream final : public Rows {
-   public:
-    Stream(const Batched& of, uint64_t epoch)
-        : of_(of), epoch_(epoch), rows_(of.source_->iterate(epoch)) {}
-    bool next(Job* job) override {
-      std::vector<Job> jobs;
-      Job one;
-      while (static_cast<int64_t>(jobs.size()) < of_.rows_ && rows_->next(&one))
-        jobs.push_back(std::move(one));
-      if (jobs.empty() || (of_.drops() && static_cast<int64_t>(jobs.size()) < of_.rows_))
-        return false;
-      *job = stacking(of_, of_.stacker_, std::move(jobs), at_++, epoch_);
-      return true;
-    }
-    int64_t skip(int64_t n) override {
-      const int64_t rows = rows_->skip(n * of_.rows_);
-      const int64_t batches = of_.drops() ? rows / of_.rows_ : (rows + of_.rows_ - 1) / of_.rows_;
-      at_ += batches;
-      return batches;
-    }
-
-   private:
-    const Batched& of_;
-    uint64_t epoch_;
-    RowsPtr rows_;
-    int64_t at_ = 0;
-  };
-  RowsPtr stream(uint64_t epoch) const override { return std::make_unique<Stream>(*this, epoch); }
+  RowsPtr stream(uint64_t epoch) const override {
+    return std::make_unique<BatchStream>(*this, stacker_, source_->iterate(epoch), epoch, rows_);
+  }
 
  private:
-  bool drops() const { return stacker_.options().drop_remainder; }
   int64_t rows_;
 };
 
 class BatchedBySize final : public BatchWrapper {
  public:
-  using Size = std::function<int64_t(int64_t, uint64_t)>;
-  BatchedBySize(DatasetPtr source, Size size, Batching options)
+  BatchedBySize(DatasetPtr source, BatchSize size, Batching options)
       : BatchWrapper(std::move(source), std::move(options)), rows_(std::move(size)) {}
   int64_t size() const override { return kUnknownSize; }
   bool indexable() const override { return false; }
   std::string describe() const override { return "batch(of changing size)"; }
 
  protected:
-  class Stream final : public Rows {
-   public:
-    Stream(const BatchedBySize& of, uint64_t epoch)
-        : of_(of), epoch_(epoch), rows_(of.source_->iterate(epoch)) {}
-    bool next(Job* job) override {
-      const int64_t want = of_.rows_(at_, epoch_);
-      at_least("batch", "batch_size", want, 1);
-      std::vector<Job> jobs;
-      Job one;
-      while (static_cast<int64_t>(jobs.size()) < want && rows_->next(&one))
-        jobs.push_back(std::move(one));
-      const bool drops = of_.stacker_.options().drop_remainder;
-      if (jobs.empty() || (drops && static_cast<int64_t>(jobs.size()) < want)) return false;
-      *job = stacking(of_, of_.stacker_, std::move(jobs), at_++, epoch_);
-      return true;
-    }
-
-   private:
-    const BatchedBySize& of_;
-    uint64_t epoch_;
-    RowsPtr rows_;
-    int64_t at_ = 0;
-  };
-  RowsPtr stream(uint64_t epoch) const override { return std::make_unique<Stream>(*this, epoch); }
+  RowsPtr stream(uint64_t epoch) const override {
+    return std::make_unique<BatchStream>(*this, stacker_, source_->iterate(epoch), epoch, rows_);
+  }
 
  private:
-  Size rows_;
+  BatchSize rows_;
 };
 
 class BatchedByLength final : public BatchWrapper {

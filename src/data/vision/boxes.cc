@@ -189,9 +189,7 @@ const TransformDef kRandomResizedCropWithBBox{
     .doc =
         "RandomResizedCrop of an image and its boxes: boxes are cut at the border, those outside "
         "left out. Columns image, boxes (float32 [n, 4 or more]: left, top, width, height, ...).",
-    .args = {"size: ints", "scale: numbers = (0.08, 1.0)",
-             "ratio: numbers = (0.75, 1.3333333333333333)", "interpolation: Inter = BILINEAR",
-             "max_attempts: int = 10"},
+    .args = RandomArea::resized_args(),
     .make =
         [](const Options& o) {
           return of_row(

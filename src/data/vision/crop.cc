@@ -91,6 +91,13 @@ Tensor pad(const Tensor& image, const Margins& m, Border border, const Fill& fil
                 fill);
 }
 
+Crop rectangle_option(const Options& o) {
+  const Crop r{o.integer("top"), o.integer("left"), o.positive("height"), o.positive("width")};
+  if (r.top < 0) o.fail("top", "must not be negative, got {}", r.top);
+  if (r.left < 0) o.fail("left", "must not be negative, got {}", r.left);
+  return r;
+}
+
 Margins margins_option(const Options& o, std::string_view name) {
   if (o.none(name)) return {};
   const std::vector<int64_t> v = o.ints(name);
@@ -101,6 +108,12 @@ Margins margins_option(const Options& o, std::string_view name) {
   if (v.size() == 2) return {v[0], v[1], v[0], v[1]};
   if (v.size() == 4) return {v[0], v[1], v[2], v[3]};
   o.fail(name, "must be one int, two or four, got {}", o[name].str());
+}
+
+std::vector<const char*> RandomArea::resized_args() {
+  return {"size: ints", "scale: numbers = (0.08, 1.0)",
+          "ratio: numbers = (0.75, 1.3333333333333333)", "interpolation: Inter = BILINEAR",
+          "max_attempts: int = 10"};
 }
 
 RandomArea::RandomArea(const Options& o)

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "data/vision/image.h"
 #include "data/vision/jpeg.h"
@@ -22,6 +24,8 @@ struct Margins {
 };
 // Margins of any size: reflections repeat.
 Tensor pad(const Tensor& image, const Margins& m, Border border, const Fill& fill);
+// The arguments top, left, height and width; ValueError for a negative place or an empty one.
+Crop rectangle_option(const Options& o);
 // None is none; one int for all sides; (left and right, top and bottom); (left, top, right,
 // bottom).
 Margins margins_option(const Options& o, std::string_view name);
@@ -29,6 +33,8 @@ Margins margins_option(const Options& o, std::string_view name);
 // An area of scale[0] to scale[1] of the image with sides in a ratio of ratio[0] to ratio[1]; after
 // `attempts` misses the largest one in the middle that has such a ratio.
 struct RandomArea {
+  // The arguments of transforms that cut such an area and resize it.
+  static std::vector<const char*> resized_args();
   std::pair<double, double> scale, ratio;
   int64_t attempts = 10;
 

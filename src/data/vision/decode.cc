@@ -65,9 +65,7 @@ const TransformDef kRandomCropDecodeResize{
     .doc =
         "Decode and RandomResizedCrop in one: of a JPEG only the rows and columns of the "
         "rectangle are decoded. The same pixels as the two in a row give.",
-    .args = {"size: ints", "scale: numbers = (0.08, 1.0)",
-             "ratio: numbers = (0.75, 1.3333333333333333)", "interpolation: Inter = BILINEAR",
-             "max_attempts: int = 10"},
+    .args = RandomArea::resized_args(),
     .make =
         [](const Options& o) {
           const RandomArea area(o);

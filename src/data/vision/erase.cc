@@ -49,10 +49,7 @@ const TransformDef kErase{
              "inplace: bool = False"},
     .make =
         [](const Options& o) {
-          const Crop r{o.integer("top"), o.integer("left"), o.positive("height"),
-                       o.positive("width")};
-          if (r.top < 0) o.fail("top", "must not be negative, got {}", r.top);
-          if (r.left < 0) o.fail("left", "must not be negative, got {}", r.left);
+          const Crop r = rectangle_option(o);
           return image_transform([r, f = fill_option(o, "value")](const Tensor& t) {
             const Layout l = layout_of(t, true);
             if (r.h > l.h || r.w > l.w)

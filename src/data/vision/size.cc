@@ -62,10 +62,7 @@ const TransformDef kResizedCrop{
              "interpolation: Inter = BILINEAR"},
     .make =
         [](const Options& o) {
-          const Crop r{o.integer("top"), o.integer("left"), o.positive("height"),
-                       o.positive("width")};
-          if (r.top < 0) o.fail("top", "must not be negative, got {}", r.top);
-          if (r.left < 0) o.fail("left", "must not be negative, got {}", r.left);
+          const Crop r = rectangle_option(o);
           return image_transform([r, to = size_option(o, "size"),
                                   f = filter_of(o.choice("interpolation"))](const Tensor& t) {
             return resize(crop(t, r), to, f);
@@ -80,9 +77,7 @@ const TransformDef kRandomResizedCrop{
         "from `scale`, its width over its height is drawn evenly in logarithm from `ratio`; "
         "after `max_attempts` that do not fit, the largest fitting one in the middle (C. Szegedy "
         "et al., \"Going deeper with convolutions\", 2015).",
-    .args = {"size: ints", "scale: numbers = (0.08, 1.0)",
-             "ratio: numbers = (0.75, 1.3333333333333333)", "interpolation: Inter = BILINEAR",
-             "max_attempts: int = 10"},
+    .args = RandomArea::resized_args(),
     .make =
         [](const Options& o) {
           const RandomArea area(o);
