@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "data/files/arguments.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
 
@@ -63,9 +64,7 @@ const SourceDef kCifar10{
         "CIFAR-10 in binary files: data_batch_1.bin to data_batch_5.bin and test_batch.bin. "
         "`usage`: train, test or all (None). Columns: image uint8 [32, 32, 3]; label uint32 "
         "[].",
-    .args = {"dataset_dir: string", "usage: string? = None", "num_samples: int? = None",
-             "num_parallel_workers: int? = None", "shuffle: any? = None", "sampler: any? = None",
-             "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None"},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kRowArgs),
     .open = [](const Options& o) -> DatasetPtr {
       const Folder folder(o.string("dataset_dir"));
       const auto b = open_batches(o, folder,
@@ -88,9 +87,7 @@ const SourceDef kCifar100{
     .doc =
         "CIFAR-100 in binary files: train.bin and test.bin. `usage`: train, test or all (None). "
         "Columns: image uint8 [32, 32, 3]; coarse_label uint32 []; fine_label uint32 [].",
-    .args = {"dataset_dir: string", "usage: string? = None", "num_samples: int? = None",
-             "num_parallel_workers: int? = None", "shuffle: any? = None", "sampler: any? = None",
-             "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None"},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kRowArgs),
     .open = [](const Options& o) -> DatasetPtr {
       const Folder folder(o.string("dataset_dir"));
       const auto b = open_batches(o, folder, {"train.bin"}, "test.bin", 2);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "data/files/arguments.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
 
@@ -180,11 +181,8 @@ const SourceDef kCoco{
         "filled with -1; counts of a crowd), iscrowd; Panoptic: bbox, category_id, iscrowd, "
         "area; Keypoint: keypoints float32 [n, 3 k], num_keypoints uint32 [n, 1]; Captioning: "
         "captions, strings [n, 1]. `extra_metadata`: the column _meta-filename, string [].",
-    .args = {"dataset_dir: string", "annotation_file: string", "task: string = 'Detection'",
-             "num_samples: int? = None", "num_parallel_workers: int? = None",
-             "shuffle: any? = None", "decode: bool = False", "sampler: any? = None",
-             "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None",
-             "extra_metadata: bool = False", "decrypt: any? = None"},
+    .args = with({"dataset_dir: string", "annotation_file: string", "task: string = 'Detection'"},
+                 kPictureArgs, {"extra_metadata: bool = False", "decrypt: any? = None"}),
     .open = open,
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "data/files/arguments.h"
 #include "data/files/csv.h"
 #include "data/files/lines.h"
 #include "data/files/records.h"
@@ -87,10 +88,9 @@ const SourceDef kCsv{
         "otherwise the first record of every file holds them. `column_defaults`: a value for "
         "each column, whose kind is that of the column: int as int32, float as float32, str as "
         "string; without it all are strings []. Empty lines are left out.",
-    .args = {"dataset_files: strings", "field_delim: string = ','", "column_defaults: any? = None",
-             "column_names: strings? = None", "num_samples: int? = None",
-             "num_parallel_workers: int? = None", "shuffle: Shuffle? = GLOBAL",
-             "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None"},
+    .args = with({"dataset_files: strings", "field_delim: string = ','",
+                  "column_defaults: any? = None", "column_names: strings? = None"},
+                 kTextArgs),
     .open = open,
 };
 

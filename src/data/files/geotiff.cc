@@ -9,6 +9,7 @@
 #include <tiffio.h>
 
 #include "base/error.h"
+#include "data/files/arguments.h"
 #include "data/files/folder.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
@@ -265,10 +266,7 @@ const SourceDef kGeoTiff{
         "Windows are numbered row by row, image by image, so that shards and samplers divide "
         "them. Columns: image, the file's dtype [h, w, bands]; row and col int64 [], its first "
         "pixel; file, string [].",
-    .args = {"dataset_files: strings", "window: ints = 512", "overlap: ints = 0",
-             "num_samples: int? = None", "num_parallel_workers: int? = None",
-             "shuffle: any? = None", "sampler: any? = None", "num_shards: int? = None",
-             "shard_id: int? = None", "cache: any? = None"},
+    .args = with({"dataset_files: strings", "window: ints = 512", "overlap: ints = 0"}, kRowArgs),
     .open = open,
 };
 

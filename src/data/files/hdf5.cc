@@ -9,6 +9,7 @@
 #include <hdf5.h>
 
 #include "base/error.h"
+#include "data/files/arguments.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
 
@@ -256,9 +257,7 @@ const SourceDef kHdf5{
         "lie. `columns_list`: paths of arrays (\"train/images\"), all in order of names "
         "otherwise; they must have as many rows. Columns: dtypes as stored, in this machine's "
         "byte order; strings of fixed and variable length as strings.",
-    .args = {"dataset_file: string", "columns_list: strings? = None", "num_samples: int? = None",
-             "num_parallel_workers: int? = None", "shuffle: any? = None", "sampler: any? = None",
-             "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None"},
+    .args = with({"dataset_file: string", "columns_list: strings? = None"}, kRowArgs),
     .open = open,
 };
 

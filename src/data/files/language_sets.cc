@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "data/files/arguments.h"
 #include "data/files/lines.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
@@ -184,20 +185,13 @@ DatasetPtr open_clue(const Options& o) {
       paths[0]);
 }
 
-#define MYCEL_WORKERS_LAST                                                             \
-  "num_samples: int? = None", "shuffle: Shuffle? = GLOBAL", "num_shards: int? = None", \
-      "shard_id: int? = None", "num_parallel_workers: int? = None", "cache: any? = None"
-#define MYCEL_WORKERS_FIRST                                                                      \
-  "num_samples: int? = None", "num_parallel_workers: int? = None", "shuffle: Shuffle? = GLOBAL", \
-      "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None"
-
 const SourceDef kConll{
     .name = "CoNLL2000Dataset",
     .doc =
         "Sentences with parts of speech and chunks (E. Tjong Kim Sang and S. Buchholz, 2000): "
         "train.txt and test.txt. `usage`: train, test or all (None). Columns, strings [words]: "
         "word, pos_tag, chunk_tag.",
-    .args = {"dataset_dir: string", "usage: string? = None", MYCEL_WORKERS_LAST},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kTextArgsWorkersLast),
     .open =
         [](const Options& o) {
           return tagged(o, {"word", "pos_tag", "chunk_tag"}, ' ',
@@ -210,7 +204,7 @@ const SourceDef kUdpos{
         "Sentences with parts of speech (Universal Dependencies): en-ud-tag.v2.train.txt, "
         "…test.txt and …dev.txt. `usage`: train, test, valid or all (None). Columns, strings "
         "[words]: word, universal, stanford.",
-    .args = {"dataset_dir: string", "usage: string? = None", MYCEL_WORKERS_LAST},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kTextArgsWorkersLast),
     .open =
         [](const Options& o) {
           return tagged(o, {"word", "universal", "stanford"}, '\t',
@@ -226,7 +220,7 @@ const SourceDef kSquad{
         "dev-v1.1.json, or v2.0. `usage`: train, dev or all (None). Columns: context, string "
         "[]; question, string []; text, strings [answers]; answer_start, uint32 [answers]. A "
         "question without answers has the text '' at 2^32 - 1.",
-    .args = {"dataset_dir: string", "usage: string? = None", MYCEL_WORKERS_FIRST},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kTextArgs),
     .open = open_squad,
 };
 const SourceDef kClue{
@@ -236,8 +230,8 @@ const SourceDef kClue{
         "AFQMC, TNEWS, IFLYTEK, CMNLI, WSC or CSL; `usage`: train, test or eval. Columns: the "
         "members of the task in order of names; texts as string [], numbers as uint32 [], "
         "keyword of CSL as strings [n].",
-    .args = {"dataset_files: strings", "task: string = 'AFQMC'", "usage: string = 'train'",
-             MYCEL_WORKERS_FIRST},
+    .args = with({"dataset_files: strings", "task: string = 'AFQMC'", "usage: string = 'train'"},
+                 kTextArgs),
     .open = open_clue,
 };
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "data/files/arguments.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
 
@@ -159,18 +160,13 @@ DatasetPtr open_qmnist(const Options& o) {
                  folder.path());
 }
 
-#define MYCEL_USUAL_ARGS                                                                   \
-  "num_samples: int? = None", "num_parallel_workers: int? = None", "shuffle: any? = None", \
-      "sampler: any? = None", "num_shards: int? = None", "shard_id: int? = None",          \
-      "cache: any? = None"
-
 const SourceDef kMnist{
     .name = "MnistDataset",
     .doc =
         "Handwritten digits (Y. LeCun): train-images-idx3-ubyte, train-labels-idx1-ubyte and "
         "the same with t10k, unpacked. `usage`: train, test or all (None). Columns: image "
         "uint8 [28, 28, 1]; label uint32 [].",
-    .args = {"dataset_dir: string", "usage: string? = None", MYCEL_USUAL_ARGS},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kRowArgs),
     .open = open_mnist,
 };
 const SourceDef kFashionMnist{
@@ -178,7 +174,7 @@ const SourceDef kFashionMnist{
     .doc =
         "Pictures of clothes (H. Xiao et al., 2017) in the files of MNIST. `usage`: train, test "
         "or all (None). Columns: image uint8 [28, 28, 1]; label uint32 [].",
-    .args = {"dataset_dir: string", "usage: string? = None", MYCEL_USUAL_ARGS},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kRowArgs),
     .open = open_mnist,
 };
 const SourceDef kKMnist{
@@ -186,7 +182,7 @@ const SourceDef kKMnist{
     .doc =
         "Cursive Japanese characters (T. Clanuwat et al., 2018) in the files of MNIST. `usage`: "
         "train, test or all (None). Columns: image uint8 [28, 28, 1]; label uint32 [].",
-    .args = {"dataset_dir: string", "usage: string? = None", MYCEL_USUAL_ARGS},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kRowArgs),
     .open = open_mnist,
 };
 const SourceDef kQMnist{
@@ -197,8 +193,7 @@ const SourceDef kQMnist{
         "qmnist-test and xnist. `usage`: train, test, test10k (the first 10,000 of test), "
         "test50k (the others), nist or all (None). Columns: image uint8 [28, 28, 1]; label "
         "uint32 [], or with compat=False all eight numbers, uint32 [8].",
-    .args = {"dataset_dir: string", "usage: string? = None", "compat: bool = True",
-             MYCEL_USUAL_ARGS},
+    .args = with({"dataset_dir: string", "usage: string? = None", "compat: bool = True"}, kRowArgs),
     .open = open_qmnist,
 };
 const SourceDef kEMnist{
@@ -208,7 +203,7 @@ const SourceDef kEMnist{
         "emnist-<name>-train-images-idx3-ubyte and so on. `name`: byclass, bymerge, balanced, "
         "letters, digits or mnist. `usage`: train, test or all (None). Columns: image uint8 "
         "[28, 28, 1]; label uint32 [].",
-    .args = {"dataset_dir: string", "name: string", "usage: string? = None", MYCEL_USUAL_ARGS},
+    .args = with({"dataset_dir: string", "name: string", "usage: string? = None"}, kRowArgs),
     .open = open_emnist,
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "data/files/arguments.h"
 #include "data/files/npy.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
@@ -68,9 +69,7 @@ const SourceDef kNumpy{
         "Arrays of NumPy: .npy files, or one .npz with several. Rows are slices along the first "
         "dim, read where they lie. Columns: the names of files or arrays, or `column_names`; "
         "dtypes as stored, strings (kinds U and S) as strings.",
-    .args = {"dataset_files: strings", "column_names: strings? = None", "num_samples: int? = None",
-             "num_parallel_workers: int? = None", "shuffle: any? = None", "sampler: any? = None",
-             "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None"},
+    .args = with({"dataset_files: strings", "column_names: strings? = None"}, kRowArgs),
     .open = open,
 };
 

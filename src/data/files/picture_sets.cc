@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "data/files/arguments.h"
 #include "data/files/lines.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
@@ -306,11 +307,6 @@ DatasetPtr open_stl10(const Options& o) {
       folder.path());
 }
 
-#define MYCEL_PICTURE_ARGS                                                                 \
-  "num_samples: int? = None", "num_parallel_workers: int? = None", "shuffle: any? = None", \
-      "decode: bool = False", "sampler: any? = None", "num_shards: int? = None",           \
-      "shard_id: int? = None", "cache: any? = None"
-
 const SourceDef kCelebA{
     .name = "CelebADataset",
     .doc =
@@ -355,7 +351,7 @@ const SourceDef kFood101{
         "Pictures of dishes (L. Bossard et al., 2014): meta/train.txt, meta/test.txt and "
         "images/<class>/<n>.jpg. `usage`: train, test or all (None). Columns: image uint8, "
         "encoded [bytes] or with `decode` [h, w, 3]; label, string [].",
-    .args = {"dataset_dir: string", "usage: string? = None", MYCEL_PICTURE_ARGS},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kPictureArgs),
     .open = open_food101,
 };
 const SourceDef kSun397{
@@ -363,7 +359,7 @@ const SourceDef kSun397{
     .doc =
         "Scenes (J. Xiao et al., 2010): ClassName.txt and <class>/sun_*.jpg. Columns: image "
         "uint8, encoded [bytes] or with `decode` [h, w, 3]; label uint32 [], the class's line.",
-    .args = {"dataset_dir: string", MYCEL_PICTURE_ARGS},
+    .args = with({"dataset_dir: string"}, kPictureArgs),
     .open = open_sun397,
 };
 const SourceDef kCaltech256{
@@ -371,7 +367,7 @@ const SourceDef kCaltech256{
     .doc =
         "Caltech-256 (G. Griffin et al., 2007): a folder of JPEG files for each class. Columns: "
         "image uint8, encoded [bytes] or with `decode` [h, w, 3]; label int32 [].",
-    .args = {"dataset_dir: string", MYCEL_PICTURE_ARGS},
+    .args = with({"dataset_dir: string"}, kPictureArgs),
     .open = open_caltech256,
 };
 const SourceDef kPlaces365{
@@ -381,10 +377,9 @@ const SourceDef kPlaces365{
         "places365_val.txt) and data_256_standard (data_large_…, val_256, val_large; `small`: "
         "the 256 ones). `usage`: train-standard (None), train-challenge or val. Columns: image "
         "uint8, encoded [bytes] or with `decode` [h, w, 3]; label uint32 [].",
-    .args = {"dataset_dir: string", "usage: string? = None", "small: bool = True",
-             "decode: bool = False", "num_samples: int? = None",
-             "num_parallel_workers: int? = None", "shuffle: any? = None", "sampler: any? = None",
-             "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None"},
+    .args = with({"dataset_dir: string", "usage: string? = None", "small: bool = True",
+                  "decode: bool = False"},
+                 kRowArgs),
     .open = open_places365,
 };
 const SourceDef kStl10{
@@ -393,9 +388,7 @@ const SourceDef kStl10{
         "STL-10 (A. Coates et al., 2011) in binary files: train_X.bin, train_y.bin, test_X.bin, "
         "test_y.bin, unlabeled_X.bin. `usage`: train, test, unlabeled, train+unlabeled or all "
         "(None). Columns: image uint8 [96, 96, 3]; label int32 [], -1 without one.",
-    .args = {"dataset_dir: string", "usage: string? = None", "num_samples: int? = None",
-             "num_parallel_workers: int? = None", "shuffle: any? = None", "sampler: any? = None",
-             "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None"},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kRowArgs),
     .open = open_stl10,
 };
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "data/files/arguments.h"
 #include "data/files/gtzan_lists.h"
 #include "data/files/lines.h"
 #include "data/files/records.h"
@@ -239,18 +240,13 @@ DatasetPtr open_tedlium(const Options& o) {
       t->folder.path());
 }
 
-#define MYCEL_SOUND_ARGS                                                                   \
-  "num_samples: int? = None", "num_parallel_workers: int? = None", "shuffle: any? = None", \
-      "sampler: any? = None", "num_shards: int? = None", "shard_id: int? = None",          \
-      "cache: any? = None"
-
 const SourceDef kLjSpeech{
     .name = "LJSpeechDataset",
     .doc =
         "One voice reading (K. Ito, 2017): metadata.csv and wavs/*.wav. Columns: waveform "
         "float32 [channels, frames]; sample_rate int32 []; transcription, "
         "normalized_transcription, strings [].",
-    .args = {"dataset_dir: string", MYCEL_SOUND_ARGS},
+    .args = with({"dataset_dir: string"}, kRowArgs),
     .open = open_ljspeech,
 };
 const SourceDef kSpeechCommands{
@@ -260,7 +256,7 @@ const SourceDef kSpeechCommands{
         "and testing_list.txt. `usage`: train, test, valid or all (None). Columns: waveform "
         "float32 [channels, frames]; sample_rate int32 []; label, speaker_id, strings []; "
         "utterance_number int32 [].",
-    .args = {"dataset_dir: string", "usage: string? = None", MYCEL_SOUND_ARGS},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kRowArgs),
     .open = open_speech_commands,
 };
 const SourceDef kYesNo{
@@ -268,7 +264,7 @@ const SourceDef kYesNo{
     .doc =
         "Eight times yes or no in Hebrew: 0_1_….wav, in order of names. Columns: waveform "
         "float32 [channels, frames]; sample_rate int32 []; label int32 [8], 1 for yes.",
-    .args = {"dataset_dir: string", MYCEL_SOUND_ARGS},
+    .args = with({"dataset_dir: string"}, kRowArgs),
     .open = open_yesno,
 };
 const SourceDef kGtzan{
@@ -277,7 +273,7 @@ const SourceDef kGtzan{
         "Music by genre (G. Tzanetakis, 2002): <genre>/<genre>.<n>.wav. `usage`: train, valid, "
         "test (the parts without repeated songs of C. Kereliuk et al., 2015) or all (None). "
         "Columns: waveform float32 [channels, frames]; sample_rate uint32 []; label, string [].",
-    .args = {"dataset_dir: string", "usage: string? = None", MYCEL_SOUND_ARGS},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kRowArgs),
     .open = open_gtzan,
 };
 const SourceDef kCmuArctic{
@@ -286,7 +282,7 @@ const SourceDef kCmuArctic{
         "Read sentences (J. Kominek and A. Black, 2003): cmu_us_<name>_arctic/etc/txt.done.data "
         "and wav/*.wav. `name`: the voice, aew (None) to slt. Columns: waveform float32 "
         "[channels, frames]; sample_rate uint32 []; transcript, utterance_id, strings [].",
-    .args = {"dataset_dir: string", "name: string? = None", MYCEL_SOUND_ARGS},
+    .args = with({"dataset_dir: string", "name: string? = None"}, kRowArgs),
     .open = open_cmu_arctic,
 };
 const SourceDef kLibriTts{
@@ -297,7 +293,7 @@ const SourceDef kLibriTts{
         "Columns: waveform float32 [channels, frames]; sample_rate uint32 []; original_text, "
         "normalized_text, strings []; speaker_id, chapter_id, uint32 []; utterance_id, string "
         "[].",
-    .args = {"dataset_dir: string", "usage: string? = None", MYCEL_SOUND_ARGS},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kRowArgs),
     .open = open_libri_tts,
 };
 const SourceDef kTedlium{
@@ -307,8 +303,9 @@ const SourceDef kTedlium{
         "segment. `release`: release1, release2 or release3 (one part, data); `usage`: train, "
         "test, dev or all (None). Columns: waveform float32 [channels, frames]; sample_rate "
         "int32 []; transcript, talk_id, speaker_id, identifier, strings [].",
-    .args = {"dataset_dir: string", "release: string", "usage: string? = None",
-             "extensions: string? = None", MYCEL_SOUND_ARGS},
+    .args = with({"dataset_dir: string", "release: string", "usage: string? = None",
+                  "extensions: string? = None"},
+                 kRowArgs),
     .open = open_tedlium,
 };
 

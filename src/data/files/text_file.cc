@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "data/files/arguments.h"
 #include "data/files/json_value.h"
 #include "data/files/lines.h"
 #include "data/files/records.h"
@@ -57,9 +58,7 @@ const SourceDef kTextFile{
     .doc =
         "Lines of text files, UTF-8; empty lines are left out. Files are read in order of their "
         "names. Column: text, string [].",
-    .args = {"dataset_files: strings", "num_samples: int? = None",
-             "num_parallel_workers: int? = None", "shuffle: Shuffle? = GLOBAL",
-             "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None"},
+    .args = with({"dataset_files: strings"}, kTextArgs),
     .open = open_text,
 };
 
@@ -70,9 +69,7 @@ const SourceDef kJsonLines{
         "those of the first line in order of names. Values: true and false as bool, integers as "
         "int64, other numbers as float64, texts as string, lists of these as arrays; an object "
         "or null as its JSON text.",
-    .args = {"dataset_files: strings", "columns_list: strings? = None", "num_samples: int? = None",
-             "num_parallel_workers: int? = None", "shuffle: Shuffle? = GLOBAL",
-             "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None"},
+    .args = with({"dataset_files: strings", "columns_list: strings? = None"}, kTextArgs),
     .open = open_json_lines,
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "data/files/arguments.h"
 #include "data/files/csv.h"
 #include "data/files/lines.h"
 #include "data/files/records.h"
@@ -116,21 +117,12 @@ DatasetPtr open_sst2(const Options& o) {
       folder.path());
 }
 
-#define MYCEL_TEXT_ARGS                                                       \
-  "dataset_dir: string", "usage: string? = None", "num_samples: int? = None", \
-      "num_parallel_workers: int? = None", "shuffle: Shuffle? = GLOBAL",      \
-      "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None"
-#define MYCEL_TEXT_ARGS_WORKERS_LAST                                                    \
-  "dataset_dir: string", "usage: string? = None", "num_samples: int? = None",           \
-      "shuffle: Shuffle? = GLOBAL", "num_shards: int? = None", "shard_id: int? = None", \
-      "num_parallel_workers: int? = None", "cache: any? = None"
-
 const SourceDef kAgNews{
     .name = "AGNewsDataset",
     .doc =
         "AG's news topics (X. Zhang et al., 2015): train.csv and test.csv. `usage`: train, test "
         "or all (None). Columns, strings []: index, title, description.",
-    .args = {MYCEL_TEXT_ARGS},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kTextArgs),
     .open = [](const Options& o) { return csv_set(o, {"index", "title", "description"}, false); },
 };
 const SourceDef kAmazonReview{
@@ -138,7 +130,7 @@ const SourceDef kAmazonReview{
     .doc =
         "Reviews of goods, Polarity or Full (X. Zhang et al., 2015): train.csv and test.csv. "
         "`usage`: train, test or all (None). Columns, strings []: label, title, content.",
-    .args = {MYCEL_TEXT_ARGS},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kTextArgs),
     .open = [](const Options& o) { return csv_set(o, {"label", "title", "content"}, false); },
 };
 const SourceDef kDbpedia{
@@ -146,7 +138,7 @@ const SourceDef kDbpedia{
     .doc =
         "Articles by class (X. Zhang et al., 2015): train.csv and test.csv. `usage`: train, "
         "test or all (None). Columns, strings []: class, title, content.",
-    .args = {MYCEL_TEXT_ARGS},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kTextArgs),
     .open = [](const Options& o) { return csv_set(o, {"class", "title", "content"}, false); },
 };
 const SourceDef kSogouNews{
@@ -154,7 +146,7 @@ const SourceDef kSogouNews{
     .doc =
         "Chinese news in Pinyin (X. Zhang et al., 2015): train.csv and test.csv. `usage`: "
         "train, test or all (None). Columns, strings []: index, title, content.",
-    .args = {MYCEL_TEXT_ARGS_WORKERS_LAST},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kTextArgsWorkersLast),
     .open = [](const Options& o) { return csv_set(o, {"index", "title", "content"}, true); },
 };
 const SourceDef kYahooAnswers{
@@ -163,7 +155,7 @@ const SourceDef kYahooAnswers{
         "Questions with their best answers (X. Zhang et al., 2015): train.csv and test.csv. "
         "`usage`: train, test or all (None). Columns, strings []: class, title, content, "
         "answer.",
-    .args = {MYCEL_TEXT_ARGS},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kTextArgs),
     .open =
         [](const Options& o) { return csv_set(o, {"class", "title", "content", "answer"}, false); },
 };
@@ -172,7 +164,7 @@ const SourceDef kYelpReview{
     .doc =
         "Reviews of businesses, Polarity or Full (X. Zhang et al., 2015): train.csv and "
         "test.csv. `usage`: train, test or all (None). Columns, strings []: label, text.",
-    .args = {MYCEL_TEXT_ARGS_WORKERS_LAST},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kTextArgsWorkersLast),
     .open = [](const Options& o) { return csv_set(o, {"label", "text"}, true); },
 };
 const SourceDef kPennTreebank{
@@ -180,7 +172,7 @@ const SourceDef kPennTreebank{
     .doc =
         "Lines of ptb.train.txt, ptb.test.txt and ptb.valid.txt (M. Marcus et al., 1993). "
         "`usage`: train, test, valid or all (None). Column: text, string [].",
-    .args = {MYCEL_TEXT_ARGS},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kTextArgs),
     .open =
         [](const Options& o) {
           return line_set(
@@ -193,7 +185,7 @@ const SourceDef kWikiText{
     .doc =
         "Lines of wiki.train.tokens, wiki.test.tokens and wiki.valid.tokens (S. Merity et al., "
         "2016). `usage`: train, test, valid or all (None). Column: text, string [].",
-    .args = {MYCEL_TEXT_ARGS},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kTextArgs),
     .open =
         [](const Options& o) {
           return line_set(o, {{"test", "wiki.test.tokens"},
@@ -217,9 +209,7 @@ const SourceDef kImdb{
         "Reviews of films (A. Maas et al., 2011): folders train and test with pos/*.txt and "
         "neg/*.txt. `usage`: train, test or all (None). Columns: text, string []; label, int32 "
         "[], 1 for pos.",
-    .args = {"dataset_dir: string", "usage: string? = None", "num_samples: int? = None",
-             "num_parallel_workers: int? = None", "shuffle: any? = None", "sampler: any? = None",
-             "num_shards: int? = None", "shard_id: int? = None", "cache: any? = None"},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kRowArgs),
     .open = open_imdb,
 };
 const SourceDef kSst2{
@@ -228,7 +218,7 @@ const SourceDef kSst2{
         "Sentences with their sentiment (R. Socher et al., 2013): train.tsv, dev.tsv and "
         "test.tsv. `usage`: train (None), dev or test. Columns, strings []: sentence, label; of "
         "test only sentence.",
-    .args = {MYCEL_TEXT_ARGS},
+    .args = with({"dataset_dir: string", "usage: string? = None"}, kTextArgs),
     .open = open_sst2,
 };
 

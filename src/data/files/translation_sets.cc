@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "data/files/arguments.h"
 #include "data/files/lines.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
@@ -198,10 +199,9 @@ const SourceDef kIwslt2016{
         "`usage`: train, valid, test or all (None); `language_pair`: en with fr, de, cs or ar, "
         "either way (None: de, en); `valid_set`, `test_set`: dev2010, tst2010 to tst2014 (None: "
         "tst2013, tst2014). Columns, strings []: text, translation.",
-    .args = {"dataset_dir: string", "usage: string? = None", "language_pair: strings? = None",
-             "valid_set: string? = None", "test_set: string? = None", "num_samples: int? = None",
-             "shuffle: Shuffle? = GLOBAL", "num_shards: int? = None", "shard_id: int? = None",
-             "num_parallel_workers: int? = None", "cache: any? = None"},
+    .args = with({"dataset_dir: string", "usage: string? = None", "language_pair: strings? = None",
+                  "valid_set: string? = None", "test_set: string? = None"},
+                 kTextArgsWorkersLast),
     .open = open_iwslt2016,
 };
 const SourceDef kIwslt2017{
@@ -212,9 +212,8 @@ const SourceDef kIwslt2017{
         "IWSLT17.TED.dev2010.de-en.de.xml and so on. `usage`: train, valid, test or all (None); "
         "`language_pair`: two of en, nl, de, it, ro (None: de, en). Columns, strings []: text, "
         "translation.",
-    .args = {"dataset_dir: string", "usage: string? = None", "language_pair: strings? = None",
-             "num_samples: int? = None", "shuffle: Shuffle? = GLOBAL", "num_shards: int? = None",
-             "shard_id: int? = None", "num_parallel_workers: int? = None", "cache: any? = None"},
+    .args = with({"dataset_dir: string", "usage: string? = None", "language_pair: strings? = None"},
+                 kTextArgsWorkersLast),
     .open = open_iwslt2017,
 };
 

@@ -8,6 +8,7 @@
 #include <tinyxml2.h>
 
 #include "base/error.h"
+#include "data/files/arguments.h"
 #include "data/files/lines.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
@@ -151,11 +152,9 @@ const SourceDef kVoc{
         "[n, 1]; `class_indexing`: classes to keep with their labels (otherwise all, in order of "
         "names); images without objects are left out. `extra_metadata`: the column "
         "_meta-filename, string [].",
-    .args = {"dataset_dir: string", "task: string = 'Segmentation'", "usage: string = 'train'",
-             "class_indexing: any? = None", "num_samples: int? = None",
-             "num_parallel_workers: int? = None", "shuffle: any? = None", "decode: bool = False",
-             "sampler: any? = None", "num_shards: int? = None", "shard_id: int? = None",
-             "cache: any? = None", "extra_metadata: bool = False", "decrypt: any? = None"},
+    .args = with({"dataset_dir: string", "task: string = 'Segmentation'", "usage: string = 'train'",
+                  "class_indexing: any? = None"},
+                 kPictureArgs, {"extra_metadata: bool = False", "decrypt: any? = None"}),
     .open = open,
 };
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "data/files/arguments.h"
 #include "data/files/json_value.h"
 #include "data/files/npy.h"
 #include "data/files/records.h"
@@ -112,10 +113,9 @@ const SourceDef kWeb{
         "or those of the first sample in order. Values: txt and json objects as string [], "
         "other json as arrays, cls, index, id and count as int64 [], npy as an array, all else "
         "uint8 [bytes], images with `decode` [h, w, 3].",
-    .args = {"dataset_files: strings", "columns_list: strings? = None", "decode: bool = False",
-             "num_samples: int? = None", "num_parallel_workers: int? = None",
-             "shuffle: any? = None", "sampler: any? = None", "num_shards: int? = None",
-             "shard_id: int? = None", "cache: any? = None"},
+    .args =
+        with({"dataset_files: strings", "columns_list: strings? = None", "decode: bool = False"},
+             kRowArgs),
     .open = open,
 };
 
