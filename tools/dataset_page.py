@@ -3,10 +3,12 @@ Run it with the built package: PYTHONPATH=build/python <python> tools/dataset_pa
 
 from __future__ import annotations
 
+import inspect
 import sys
 from pathlib import Path
 
 from mycel import _mycel
+from mycel.dataset import arrow
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "datasets.md"
 _COMMON = (
@@ -33,6 +35,16 @@ This page is made from the records of the sources by `tools/dataset_page.py`; C+
 - **Progress** of long index builds: `data::on_index_progress`.
 """
 
+ARROW = """
+## Parquet and Arrow
+
+These are unpacked by the package `pyarrow`, which need not be installed otherwise. It hands over
+groups of rows through the Arrow C data interface, and C++ reads rows from their columns in place
+(`src/data/arrow`). Nothing is linked with the C++ libraries inside pyarrow: their interface changes
+with every release, that of C does not. A C++ program gives `data::arrow_rows` the groups that the
+Arrow library it is linked with reads.
+"""
+
 
 def page() -> str:
     lines = [HEAD, "| class | arguments | files and columns |", "|---|---|---|"]
@@ -44,6 +56,15 @@ def page() -> str:
         ]
         text = doc.replace("|", "\\|").replace("<", "\\<")
         lines.append(f"| {name} | {', '.join(own)} | {text} |")
+    lines += [ARROW, "| class | arguments | files and columns |", "|---|---|---|"]
+    for cls in (arrow.ParquetDataset, arrow.ArrowDataset):
+        own = [
+            p.name if p.default is p.empty else f"{p.name}={p.default!r}"
+            for p in inspect.signature(cls).parameters.values()
+            if p.name not in _COMMON
+        ]
+        doc = " ".join(inspect.getdoc(cls).split()).replace("|", "\\|")
+        lines.append(f"| {cls.__name__} | {', '.join(own)} | {doc} |")
     return "\n".join(lines) + "\n"
 
 

@@ -40,6 +40,7 @@ from mycel.dataset.schema import Schema
 atexit.register(_close_all)
 
 _MODULES = ("audio", "text", "transforms", "vision")
+_ARROW = ("ArrowDataset", "ParquetDataset")
 _sources = None  # {name: class}, made from the records when the first is asked for
 
 
@@ -70,6 +71,8 @@ def __getattr__(name):
         from mycel.dataset.waited_callback import WaitedDSCallback
 
         return WaitedDSCallback
+    if name in _ARROW:
+        return getattr(importlib.import_module("mycel.dataset.arrow"), name)
     if name.startswith("_"):
         raise AttributeError(f"module 'mycel.dataset' has no attribute '{name}'")
     classes = _source_classes()
@@ -79,13 +82,13 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*globals(), *_MODULES, *_source_classes()])
+    return sorted([*globals(), *_MODULES, *_ARROW, *_source_classes()])
 
 
 __all__ = [
-    "BatchInfo", "BuiltinSampler", "DSCallback", "Dataset", "DatasetCache", "DistributedSampler",
-    "GeneratorDataset", "IterSampler", "MappableDataset", "NumpySlicesDataset", "PKSampler",
-    "PaddedDataset", "RandomSampler", "Sampler", "Schema", "SequentialSampler", "Shuffle",
-    "SourceDataset", "SubsetRandomSampler", "SubsetSampler", "WaitedDSCallback",
-    "WeightedRandomSampler", "config", "digits", "zip",
+    "ArrowDataset", "BatchInfo", "BuiltinSampler", "DSCallback", "Dataset", "DatasetCache",
+    "DistributedSampler", "GeneratorDataset", "IterSampler", "MappableDataset",
+    "NumpySlicesDataset", "PKSampler", "PaddedDataset", "ParquetDataset", "RandomSampler",
+    "Sampler", "Schema", "SequentialSampler", "Shuffle", "SourceDataset", "SubsetRandomSampler",
+    "SubsetSampler", "WaitedDSCallback", "WeightedRandomSampler", "config", "digits", "zip",
 ]  # fmt: skip
