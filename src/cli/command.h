@@ -15,6 +15,7 @@
 namespace mycel::cli {
 
 void add_cache(CLI::App& app);
+void add_codegen(CLI::App& app);
 void add_ir(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_version(CLI::App& app);

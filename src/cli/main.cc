@@ -42,6 +42,7 @@ int run(int argc, char** argv) {
   add_predict(app);
   add_ir(app);
   add_cache(app);
+  add_codegen(app);
   if (std::string wrong = correction(app, argc, argv); !wrong.empty()) {
     fmt::print(stderr, "mycel: {}\n", wrong);
     return 2;

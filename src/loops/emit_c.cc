@@ -22,20 +22,41 @@ class Writer {
            driver();
   }
 
+  // All stages in one function, with numbers and extents written out.
+  std::string function() {
+    written_ = true;
+    std::string text = fmt::format("static void {}(void* const* buffers) {{\n", name_);
+    for (const Nest::Stage& s : nest_.stages()) {
+      const std::string body = bodies(s);
+      text += fmt::format(
+          "  {{\n{}  for (int64_t t{} = 0; t{} < INT64_C({}); ++t{}) {{\n{}  }}\n  }}\n",
+          operands() + preamble_, s.induction->id, s.induction->id, s.extent, s.induction->id,
+          body);
+    }
+    return text + "}\n";
+  }
+  const std::string& helpers() const { return exprs_.helpers(); }
+
  private:
   std::string stage(size_t at) {
     const Nest::Stage& s = nest_.stages()[at];
-    collect(s.body);
-    out_.clear();
-    statements(nest_.impl().preamble, 1);
-    const std::string preamble = std::move(out_);
-    out_.clear();
-    statements(s.body, 2);
+    const std::string body = bodies(s);
     return fmt::format(
         "void {}_stage{}(void* const* buffers, const int64_t* numbers, int64_t begin, int64_t end) "
         "{{\n"
         "{}{}  for (int64_t t{} = begin; t{} < end; ++t{}) {{\n{}  }}\n}}\n\n",
-        name_, at, operands(), preamble, s.induction->id, s.induction->id, s.induction->id, out_);
+        name_, at, operands(), preamble_, s.induction->id, s.induction->id, s.induction->id, body);
+  }
+
+  // What stands in the parallel loop; preamble_ gets what stands before it.
+  std::string bodies(const Nest::Stage& s) {
+    collect(s.body);
+    out_.clear();
+    statements(nest_.impl().preamble, 1);
+    preamble_ = std::move(out_);
+    out_.clear();
+    statements(s.body, 2);
+    return std::move(out_);
   }
 
   // What a stage uses: everything that a store, a variable or a condition depends on.
@@ -76,14 +97,25 @@ class Writer {
       if (e->op == Op::kNumber) numbers.insert({e->index, e->dtype});
     }
     for (auto [index, dtype] : numbers) {
+      if (written_) {
+        text += fmt::format("  const {} n{} = {};\n", c_type(dtype), index, written(index, dtype));
+        continue;
+      }
       std::string value = fmt::format("numbers[{}]", index);
       if (dtype != DType::kInt64)
         value = fmt::format("({}){}", c_type(dtype), number_as_double(value));
       text += fmt::format("  const {} n{} = {};\n", c_type(dtype), index, value);
     }
-    if (numbers.empty()) text += "  (void)numbers;\n";
+    if (numbers.empty() && !written_) text += "  (void)numbers;\n";
     for (int v : vars_) text += fmt::format("  {} v{};\n", c_type(nest_.impl().vars[v]), v);
     return text;
+  }
+
+  std::string written(int index, DType dtype) {
+    const int64_t bits = nest_.numbers()[static_cast<size_t>(index)];
+    Expr e{.op = Op::kLiteral, .dtype = dtype};
+    e.bits = bits;
+    return exprs_.ref(&e);
   }
 
   std::string number_as_double(const std::string& bits) {
@@ -179,17 +211,81 @@ class Writer {
   const Nest& nest_;
   const std::string& name_;
   CExpressions exprs_;
-  std::string out_;
+  bool written_ = false;  // numbers are literals
+  std::string out_, preamble_;
   std::set<const Expr*> used_;
   std::set<int> buffers_, vars_;
 };
 
-}  // namespace
-
-std::string emit_c(const Nest& nest, const std::string& name) {
+void check_name(const std::string& name) {
   bool valid = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]));
   for (char c : name) valid &= std::isalnum(static_cast<unsigned char>(c)) || c == '_';
   MYCEL_CHECK(valid, "'{}' is not a C identifier", name);
+}
+
+bool is_wide(DType t) {
+  return t == DType::kInt64 || t == DType::kUInt64 || t == DType::kFloat64 ||
+         t == DType::kComplex128;
+}
+bool is_small(int64_t v) { return v >= -INT32_MAX && v <= INT32_MAX; }
+
+// Every expression of a body, in any order.
+void each_expression(const Stmt* s, std::set<const Expr*>* used) {
+  for (; s; s = s->next) {
+    collect_used(s->a, used);
+    collect_used(s->b, used);
+    each_expression(s->body, used);
+    each_expression(s->other, used);
+  }
+}
+
+std::string narrowed(std::string text) {
+  constexpr std::pair<const char*, const char*> kWords[] = {{"int64", "int32"},
+                                                            {"INT64_C", "INT32_C"}};
+  for (auto [wide, narrow] : kWords) {
+    for (size_t at = 0; (at = text.find(wide, at)) != std::string::npos;) {
+      text.replace(at, std::string_view(wide).size(), narrow);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+bool fits_32_bits(const Nest& nest) {
+  for (const auto& b : nest.buffers()) {
+    if (is_wide(b.dtype)) return false;
+  }
+  std::set<const Expr*> used;
+  each_expression(nest.impl().preamble, &used);
+  for (const auto& s : nest.stages()) {
+    if (!is_small(s.extent)) return false;
+    each_expression(s.body, &used);
+  }
+  for (const Expr* e : used) {
+    if (e->op == Op::kMulHi || (is_wide(e->dtype) && e->dtype != DType::kInt64)) return false;
+    if (e->dtype != DType::kInt64) continue;
+    if (e->is_literal() && !is_small(e->bits)) return false;
+    if (e->op == Op::kNumber && !is_small(nest.numbers()[static_cast<size_t>(e->index)])) {
+      return false;
+    }
+    // Clamped at the ends of 64 bits.
+    if (e->op == Op::kCast && is_float(e->arg[0]->dtype)) return false;
+  }
+  return true;
+}
+
+CFunction emit_c_function(const Nest& nest, const std::string& name, bool narrow) {
+  check_name(name);
+  MYCEL_CHECK(!narrow || fits_32_bits(nest), "'{}' needs 64-bit integers", name);
+  Writer writer(nest, name);
+  std::string text = writer.function();
+  if (narrow) return {narrowed(writer.helpers()), narrowed(text)};
+  return {writer.helpers(), std::move(text)};
+}
+
+std::string emit_c(const Nest& nest, const std::string& name) {
+  check_name(name);
   return Writer(nest, name).text();
 }
 

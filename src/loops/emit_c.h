@@ -19,4 +19,16 @@ namespace mycel::loops {
 // `name` must be a C identifier.
 std::string emit_c(const Nest& nest, const std::string& name);
 
+// The same for a program of many kernels that knows all sizes, of a microcontroller say: one static
+// function `NAME(void* const* buffers)` with the run-time numbers and extents written into it.
+// `narrow`: indices have 32 bits (fits_32_bits must hold).
+struct CFunction {
+  std::string helpers;  // guarded; stand before the function
+  std::string text;
+};
+CFunction emit_c_function(const Nest& nest, const std::string& name, bool narrow);
+// Whether the 64-bit integers of a nest are nothing but small indices: no operand holds 64-bit
+// values, and no literal, integer number or extent needs more than 31 bits.
+bool fits_32_bits(const Nest& nest);
+
 }  // namespace mycel::loops

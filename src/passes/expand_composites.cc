@@ -43,10 +43,16 @@ GraphOut expand_unless_kernel(const ir::Graph& g) {
   return expand_level(g, [](const ir::Op& op) { return !has_kernel(op); });
 }
 
+GraphOut expand_unless_loops(const ir::Graph& g) {
+  return expand_level(g, [](const ir::Op& op) { return !op.def.loops; });
+}
+
 }  // namespace
 
 GraphOut expand_composites(const ir::Graph& g) { return at_every_level(g, expand_all); }
 
 GraphOut expand_to_kernels(const ir::Graph& g) { return at_every_level(g, expand_unless_kernel); }
+
+GraphOut expand_to_loops(const ir::Graph& g) { return at_every_level(g, expand_unless_loops); }
 
 }  // namespace mycel::passes

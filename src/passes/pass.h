@@ -20,6 +20,8 @@ GraphOut expand_composites(const ir::Graph& g);
 // The same, but leaves those that have a kernel of their own. For graphs that are
 // about to run; transforms need primitives.
 GraphOut expand_to_kernels(const ir::Graph& g);
+// The same, but leaves only those that have loops of their own: for backends of loops alone.
+GraphOut expand_to_loops(const ir::Graph& g);
 // Algebra by a table of patterns (simplify_arithmetic.cc, simplify_layout.cc): x * 1, reshape of
 // reshape, casts that cancel, slices of concatenations; pow by 2 becomes the more exact product,
 // and rows scattered into zeros and added to a tensor are added one by one.

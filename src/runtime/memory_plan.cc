@@ -14,8 +14,8 @@
 namespace mycel::runtime {
 namespace {
 
-size_t rounded(size_t bytes) {
-  return (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+size_t rounded_up(size_t bytes, size_t to) {
+  return (std::max<size_t>(bytes, 1) + to - 1) / to * to;
 }
 
 // Bytes [offset, offset + bytes) that nobody uses in steps [first, last].
@@ -96,7 +96,8 @@ class Gaps {
 
 }  // namespace
 
-size_t place_buffers(std::vector<BufferLife>& buffers) {
+size_t place_buffers(std::vector<BufferLife>& buffers, size_t alignment) {
+  auto rounded = [&](size_t bytes) { return rounded_up(bytes, alignment); };
   int steps = 1;
   for (const BufferLife& b : buffers) steps = std::max(steps, b.last + 1);
   std::vector<size_t> order(buffers.size());

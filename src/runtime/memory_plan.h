@@ -9,15 +9,17 @@
 #include <cstddef>
 #include <vector>
 
+#include "tensor/storage.h"
+
 namespace mycel::runtime {
 
 struct BufferLife {
   size_t bytes = 0;
   int first = 0, last = 0;  // steps, inclusive
-  size_t offset = 0;        // filled in; multiple of 64
+  size_t offset = 0;        // filled in; a multiple of the alignment
 };
 
 // Returns the size of the arena.
-size_t place_buffers(std::vector<BufferLife>& buffers);
+size_t place_buffers(std::vector<BufferLife>& buffers, size_t alignment = kAlignment);
 
 }  // namespace mycel::runtime
