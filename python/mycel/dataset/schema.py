@@ -81,10 +81,10 @@ class Schema:
 def _type_name(given):
     if given in ("string", "str") or given is str:
         return "string"
-    if isinstance(given, str) and hasattr(_mycel, given):
+    if isinstance(given, str) and (hasattr(_mycel, given) or hasattr(_mycel, given + "_")):
         return given
     name = getattr(given, "name", None) or getattr(given, "__name__", None) or str(given)
     name = name.rstrip("_").lower()
-    if name not in ("string", "str") and not hasattr(_mycel, name):
+    if name not in ("string", "str", "bool") and not hasattr(_mycel, name):
         raise TypeError(f"Schema.add_column: 'de_type' must be a dtype, got {given!r}")
     return "string" if name in ("string", "str") else name

@@ -122,35 +122,141 @@ std::string inflated(const Bytes& file, std::string_view in) {
   return out;
 }
 
-// The name of a matrix; `out` gets it when it is wanted.
-void read_matrix(const Bytes& file, std::string_view content,
-                 const std::vector<std::string>& wanted, std::map<std::string, MatArray>* out) {
-  Elements parts(file, content);
-  uint32_t type = 0;
-  std::string_view flags, dims, name, data;
-  if (!parts.next(&type, &flags) || flags.size() < 4 || !parts.next(&type, &dims) ||
-      !parts.next(&type, &name))
-    broken(file, "a variable has no head");
-  if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) return;
-  uint32_t head = 0;
-  std::memcpy(&head, flags.data(), 4);
-  MatArray a;
-  const bool complex = head & 0x800;
-  if (complex || (head & 0xff) < 6 || (head & 0xff) > 15 || !parts.next(&type, &data) ||
-      !find_dtype(type, &a.dtype))
-    broken(file, fmt::format("'{}' is no real array of numbers", name));
-  uint64_t count = 1;
-  for (size_t d = 0; d + 4 <= dims.size(); d += 4) {
-    int32_t v = 0;
-    std::memcpy(&v, dims.data() + d, 4);
-    if (v < 0 || __builtin_mul_overflow(count, static_cast<uint64_t>(v), &count))
-      broken(file, fmt::format("the dims of '{}' are out of range", name));
-    a.dims.push_back(v);
+enum Class : uint32_t { kCell = 1, kStruct = 2, kSparse = 5, kFirstNumber = 6, kLastNumber = 15 };
+
+// A matrix of any class, its parts one by one.
+class Matrix {
+ public:
+  Matrix(const Bytes& file, std::string_view content) : file_(file), parts_(file, content) {
+    std::string_view flags, dims, name;
+    uint32_t type = 0;
+    if (!parts_.next(&type, &flags) || flags.size() < 4 || !parts_.next(&type, &dims) ||
+        !parts_.next(&type, &name))
+      broken(file, "a variable has no head");
+    std::memcpy(&head_, flags.data(), 4);
+    name_ = name;
+    for (size_t d = 0; d + 4 <= dims.size(); d += 4) {
+      int32_t v = 0;
+      std::memcpy(&v, dims.data() + d, 4);
+      if (v < 0 || __builtin_mul_overflow(count_, static_cast<uint64_t>(v), &count_))
+        broken(file, fmt::format("the dims of '{}' are out of range", name));
+      dims_.push_back(v);
+    }
   }
-  if (count > data.size() || data.size() != count * size_of(a.dtype))
-    broken(file, fmt::format("'{}' has {} numbers in {} bytes", name, count, data.size()));
-  a.bytes = data;
-  (*out)[std::string(name)] = std::move(a);
+  const std::string& name() const { return name_; }
+  uint32_t kind() const { return head_ & 0xff; }
+
+  // Its value; `path` for messages.
+  MatArray array(const std::string& path) {
+    if (kind() == kCell) return cells(path);
+    if (kind() == kSparse) return sparse(path);
+    MatArray a{dims_};
+    const std::string_view data = numbers(path, &a.dtype);
+    if (count_ > data.size() || data.size() != count_ * size_of(a.dtype))
+      broken(file_, fmt::format("'{}' has {} numbers in {} bytes", path, count_, data.size()));
+    a.bytes = data;
+    return a;
+  }
+  // The fields of a struct that is no array: f(name, content of the matrix).
+  template <typename F>
+  void fields(F&& f) {
+    uint32_t type = 0, width = 0;
+    std::string_view size, names;
+    if (count_ != 1 || !parts_.next(&type, &size) || size.size() < 4 || !parts_.next(&type, &names))
+      broken(file_, fmt::format("'{}' is no single struct", name_));
+    std::memcpy(&width, size.data(), 4);
+    if (width == 0 || names.size() % width != 0)
+      broken(file_, fmt::format("the names in '{}' are damaged", name_));
+    for (; !names.empty(); names.remove_prefix(width)) {
+      const std::string_view name = names.substr(0, width);
+      f(std::string(name.substr(0, name.find('\0'))), inner());
+    }
+  }
+
+ private:
+  // The content of a matrix in this one.
+  std::string_view inner() {
+    uint32_t type = 0;
+    std::string_view content;
+    if (!parts_.next(&type, &content) || type != kMatrix)
+      broken(file_, fmt::format("'{}' ends too early", name_));
+    return content;
+  }
+  std::string_view numbers(const std::string& path, DType* dtype) {
+    uint32_t type = 0;
+    std::string_view data;
+    const bool complex = head_ & 0x800;
+    const bool is_array = (kind() >= kFirstNumber && kind() <= kLastNumber) || kind() == kSparse;
+    if (complex || !is_array || !parts_.next(&type, &data) || !find_dtype(type, dtype))
+      broken(file_, fmt::format("'{}' is no real array of numbers", path));
+    return data;
+  }
+  MatArray cells(const std::string& path) {
+    MatArray a{dims_};
+    for (uint64_t k = 0; k < count_; ++k) {
+      Matrix one(file_, inner());
+      if (one.kind() == kCell || one.kind() == kStruct)
+        broken(file_, fmt::format("a cell of '{}' holds more than an array", path));
+      a.cells.push_back(one.array(path));
+    }
+    return a;
+  }
+  // Rows of what is not zero, where each column begins, and the numbers; made dense.
+  MatArray sparse(const std::string& path) {
+    MatArray a{dims_};
+    DType index = DType::kInt32;
+    const std::string_view rows = numbers(path, &index);
+    const std::string_view begins = index == DType::kInt32 ? numbers(path, &index) : "";
+    if (index != DType::kInt32 || dims_.size() != 2 ||
+        begins.size() != 4 * (static_cast<size_t>(dims_[1]) + 1))
+      broken(file_, fmt::format("the places in the sparse array '{}' are damaged", path));
+    const std::string_view values = numbers(path, &a.dtype);
+    const size_t width = size_of(a.dtype);
+    if (count_ > kMostBytes / width)
+      broken(file_, fmt::format("the sparse array '{}' is too large", path));
+    a.bytes.resize(count_ * width);
+    const auto at = [](std::string_view text, int64_t i) {
+      int32_t v = 0;
+      std::memcpy(&v, text.data() + 4 * i, 4);
+      return v;
+    };
+    for (int64_t c = 0; c < dims_[1]; ++c) {
+      for (int64_t k = at(begins, c); k < at(begins, c + 1); ++k) {
+        const bool inside = k >= 0 && 4 * k + 4 <= static_cast<int64_t>(rows.size()) &&
+                            (k + 1) * width <= values.size();
+        const int64_t row = inside ? at(rows, k) : -1;
+        if (row < 0 || row >= dims_[0])
+          broken(file_, fmt::format("the sparse array '{}' has numbers outside of it", path));
+        std::memcpy(a.bytes.data() + (c * dims_[0] + row) * width, values.data() + k * width,
+                    width);
+      }
+    }
+    return a;
+  }
+
+  const Bytes& file_;
+  Elements parts_;
+  uint32_t head_ = 0;
+  std::string name_;
+  std::vector<int64_t> dims_;
+  uint64_t count_ = 1;
+};
+
+// `out` gets the matrix, or those of its fields, that are wanted.
+void read_matrix(const Bytes& file, std::string_view content, const std::string& front,
+                 const std::vector<std::string>& wanted, std::map<std::string, MatArray>* out) {
+  Matrix m(file, content);
+  const std::string path = front.empty() ? m.name() : front;
+  if (std::find(wanted.begin(), wanted.end(), path) != wanted.end()) {
+    (*out)[path] = m.array(path);
+    return;
+  }
+  const bool inside = std::any_of(wanted.begin(), wanted.end(),
+                                  [&](const std::string& w) { return w.starts_with(path + "."); });
+  if (m.kind() != kStruct || !inside) return;
+  m.fields([&](const std::string& name, std::string_view field) {
+    read_matrix(file, field, path + "." + name, wanted, out);
+  });
 }
 
 }  // namespace
@@ -169,9 +275,10 @@ std::map<std::string, MatArray> read_mat(const Bytes& file,
     if (type == kCompressed) {
       const std::string inside = inflated(file, content);
       Elements one(file, inside);
-      if (one.next(&type, &content) && type == kMatrix) read_matrix(file, content, wanted, &out);
+      if (one.next(&type, &content) && type == kMatrix)
+        read_matrix(file, content, "", wanted, &out);
     } else if (type == kMatrix) {
-      read_matrix(file, content, wanted, &out);
+      read_matrix(file, content, "", wanted, &out);
     }
   }
   for (const std::string& w : wanted) {

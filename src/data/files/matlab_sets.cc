@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "data/files/flower_names.h"
+#include "data/files/labelled.h"
 #include "data/files/mat.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
@@ -121,6 +123,96 @@ DatasetPtr open_caltech101(const Options& o) {
       p->folder.path(), std::move(classes));
 }
 
+// Ids of pictures, from 1 on.
+std::vector<int64_t> ids_of(const MatArray& a) {
+  std::vector<int64_t> out;
+  const auto n = static_cast<int64_t>(a.bytes.size() / size_of(a.dtype));
+  for (int64_t i = 0; i < n; ++i) out.push_back(static_cast<int64_t>(element(a, i)));
+  return out;
+}
+
+DatasetPtr open_flowers102(const Options& o) {
+  struct Flowers {
+    Folder folder;
+    std::vector<int64_t> labels, ids;
+  };
+  const bool segments =
+      one_of(o, "task", {"Classification", "Segmentation"}, "Classification") == "Segmentation";
+  const std::string usage = one_of(o, "usage", {"train", "valid", "test", "all"}, "all");
+  auto f = std::make_shared<Flowers>(Flowers{Folder(o.string("dataset_dir")), {}, {}});
+  f->labels = ids_of(read_mat(*f->folder.open("imagelabels.mat"), {"labels"}).at("labels"));
+  const auto sets = read_mat(*f->folder.open("setid.mat"), {"trnid", "tstid", "valid"});
+  for (const auto& [part, name] :
+       {std::pair{"train", "trnid"}, std::pair{"test", "tstid"}, std::pair{"valid", "valid"}}) {
+    if (usage != "all" && usage != part) continue;
+    for (int64_t id : ids_of(sets.at(name))) {
+      if (id < 1 || id > static_cast<int64_t>(f->labels.size()))
+        fail(ErrorKind::kOs, "{}: setid.mat of '{}' names picture {}, there are {} labels",
+             o.owner(), f->folder.path(), id, f->labels.size());
+      f->ids.push_back(id);
+    }
+  }
+  Classes classes;
+  for (const char* name : kFlowers)
+    classes.emplace_back(name, static_cast<int64_t>(classes.size()));
+  std::vector<std::string> columns = {"image", "label"};
+  if (segments) columns.insert(columns.begin() + 1, "segmentation");
+  const ImageReader read(o.boolean("decode"));
+  return file_rows(
+      o.owner(), columns, static_cast<int64_t>(f->ids.size()),
+      [f, read, segments](int64_t i) -> Row {
+        const int64_t id = f->ids[i];
+        Row row = {read(f->folder, fmt::format("jpg/image_{:05}.jpg", id))};
+        if (segments) row.push_back(read(f->folder, fmt::format("segmim/segmim_{:05}.jpg", id)));
+        row.push_back(label(f->labels[id - 1] - 1));  // the file counts from 1
+        return row;
+      },
+      f->folder.path(), std::move(classes));
+}
+
+// A matrix as uint8, row by row, to `out`.
+void write_rows(const MatArray& a, const BytesPtr& file, int64_t h, int64_t w, uint8_t* out) {
+  if (a.dims != std::vector<int64_t>{h, w})
+    fail(ErrorKind::kOs, "'{}': arrays of one picture differ in size", file->name());
+  for (int64_t y = 0; y < h; ++y) {
+    for (int64_t x = 0; x < w; ++x) *out++ = static_cast<uint8_t>(element(a, x * h + y));
+  }
+}
+
+DatasetPtr open_sbd(const Options& o) {
+  struct Pictures {
+    Folder folder;
+    std::vector<std::string> names;
+  };
+  const std::string task = one_of(o, "task", {"Boundaries", "Segmentation"}, "Boundaries");
+  const std::string usage = one_of(o, "usage", {"train", "val", "train_noval", "all"}, "all");
+  auto p = std::make_shared<Pictures>(Pictures{Folder(o.string("dataset_dir")), {}});
+  for (const std::string part : {"train", "val", "train_noval"}) {
+    if (usage == "all" ? part == "train_noval" : usage != part) continue;
+    for (std::string& name : trimmed_lines(p->folder.open(part + ".txt")))
+      p->names.push_back(std::move(name));
+  }
+  const ImageReader read(decodes(o));
+  return file_rows(
+      o.owner(), {"image", "task"}, static_cast<int64_t>(p->names.size()),
+      [p, read, path = "GTcls." + task](int64_t i) -> Row {
+        const BytesPtr file = p->folder.open(fmt::format("cls/{}.mat", p->names[i]));
+        const MatArray a = read_mat(*file, {path}).at(path);
+        const MatArray& first = a.cells.empty() ? a : a.cells[0];
+        if (first.dims.size() != 2)
+          fail(ErrorKind::kOs, "'{}': '{}' has {} dims, not 2", file->name(), path,
+               first.dims.size());
+        const int64_t h = first.dims[0], w = first.dims[1];
+        const auto n = static_cast<int64_t>(a.cells.size());
+        Tensor t = Tensor::empty(DType::kUInt8, n == 0 ? Shape{h, w} : Shape{n, h, w});
+        auto* to = static_cast<uint8_t*>(t.mutable_raw());
+        if (n == 0) write_rows(a, file, h, w, to);
+        for (int64_t c = 0; c < n; ++c) write_rows(a.cells[c], file, h, w, to + c * h * w);
+        return {read(p->folder, fmt::format("img/{}.jpg", p->names[i])), std::move(t)};
+      },
+      p->folder.path());
+}
+
 const SourceDef kSvhn{
     .name = "SVHNDataset",
     .doc =
@@ -145,8 +237,36 @@ const SourceDef kCaltech101{
     .open = open_caltech101,
 };
 
+const SourceDef kFlowers102{
+    .name = "Flowers102Dataset",
+    .doc =
+        "Flowers (M.-E. Nilsback and A. Zisserman, 2008): jpg/image_<n>.jpg, imagelabels.mat, "
+        "setid.mat and segmim/segmim_<n>.jpg. `task`: Classification or Segmentation; `usage`: "
+        "train, valid, test or all. Columns: image uint8, encoded [bytes] or with `decode` "
+        "[h, w, 3]; of Segmentation, segmentation the same; label uint32 [], from 0.",
+    .args = {"dataset_dir: string", "task: string? = 'Classification'", "usage: string? = 'all'",
+             "num_samples: int? = None", "num_parallel_workers: int? = 1", "shuffle: any? = None",
+             "decode: bool = False", "sampler: any? = None", "num_shards: int? = None",
+             "shard_id: int? = None"},
+    .open = open_flowers102,
+};
+const SourceDef kSbd{
+    .name = "SBDataset",
+    .doc =
+        "Outlines of things in the pictures of VOC (B. Hariharan et al., 2011): img/<name>.jpg, "
+        "cls/<name>.mat, train.txt, val.txt, train_noval.txt. `task`: Boundaries or Segmentation; "
+        "`usage`: train, val, train_noval or all (train and val). Columns: image uint8, encoded "
+        "[bytes] or with `decode` [h, w, 3]; task uint8, boundaries of 20 kinds [20, h, w] or "
+        "segments [h, w].",
+    .args = {"dataset_dir: string", "task: string? = 'Boundaries'", "usage: string? = 'all'",
+             "num_samples: int? = None", "num_parallel_workers: int? = 1", "shuffle: any? = None",
+             "decode: bool? = None", "sampler: any? = None", "num_shards: int? = None",
+             "shard_id: int? = None"},
+    .open = open_sbd,
+};
+
 }  // namespace
 
-SourceDefs matlab_set_sources() { return {&kSvhn, &kCaltech101}; }
+SourceDefs matlab_set_sources() { return {&kSvhn, &kCaltech101, &kFlowers102, &kSbd}; }
 
 }  // namespace mycel::data

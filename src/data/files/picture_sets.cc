@@ -8,48 +8,13 @@
 
 #include "base/error.h"
 #include "data/files/arguments.h"
+#include "data/files/labelled.h"
 #include "data/files/lines.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
 
 namespace mycel::data {
 namespace {
-
-// Pictures with one label each.
-template <typename Label>
-struct Labelled {
-  Folder folder;
-  std::vector<std::string> files;
-  std::vector<Label> labels;
-};
-
-Value value_of(uint32_t v) { return scalar(v); }
-Value value_of(int32_t v) { return scalar(v); }
-Value value_of(const std::string& v) { return Value(v); }
-
-template <typename Label>
-DatasetPtr rows_of(const Options& o, std::shared_ptr<const Labelled<Label>> p, Classes classes) {
-  const ImageReader read(o.boolean("decode"));
-  const auto size = static_cast<int64_t>(p->files.size());
-  const std::string where = p->folder.path();
-  return file_rows(
-      o.owner(), {"image", "label"}, size,
-      [p, read](int64_t i) -> Row {
-        return {read(p->folder, p->files[i]), value_of(p->labels[i])};
-      },
-      where, std::move(classes));
-}
-
-// Lines of a text file without spaces at their ends; empty ones left out.
-std::vector<std::string> lines_of(const BytesPtr& file) {
-  std::vector<std::string> out;
-  Scanner scan(file);
-  std::string line;
-  while (scan.line(&line)) {
-    if (!trim(line).empty()) out.emplace_back(trim(line));
-  }
-  return out;
-}
 
 DatasetPtr open_celeba(const Options& o) {
   struct Faces {
@@ -61,7 +26,7 @@ DatasetPtr open_celeba(const Options& o) {
   auto f = std::make_shared<Faces>(Faces{Folder(o.string("dataset_dir")), {}, {}});
   std::map<std::string, std::string> part;  // of a file, "0", "1" or "2"
   if (usage != "all") {
-    for (const std::string& line : lines_of(f->folder.open("list_eval_partition.txt"))) {
+    for (const std::string& line : trimmed_lines(f->folder.open("list_eval_partition.txt"))) {
       const std::vector<std::string> words = split(line, ' ');
       part[words.front()] = words.back();
     }
@@ -69,7 +34,7 @@ DatasetPtr open_celeba(const Options& o) {
   const std::string wanted = usage == "train" ? "0" : usage == "valid" ? "1" : "2";
   const BytesPtr list = f->folder.open("list_attr_celeba.txt");
   const std::vector<std::string> extensions = o.strings("extensions");
-  const std::vector<std::string> lines = lines_of(list);
+  const std::vector<std::string> lines = trimmed_lines(list);
   for (size_t k = 2; k < lines.size(); ++k) {  // behind the number of pictures and the names
     std::vector<std::string> words = split(lines[k], ' ');
     std::erase(words, "");
@@ -112,7 +77,7 @@ DatasetPtr open_manifest(const Options& o) {
   }
   const bool all = e->labels.empty();
   std::map<std::string, int32_t> found;
-  for (const std::string& line : lines_of(file)) {
+  for (const std::string& line : trimmed_lines(file)) {
     const nlohmann::json j = nlohmann::json::parse(line, nullptr, false);
     try {
       if (j.at("usage").get<std::string>() != usage) continue;
@@ -163,7 +128,7 @@ DatasetPtr open_flickr(const Options& o) {
   auto c = std::make_shared<Captions>(Captions{Folder(o.string("dataset_dir")), {}, {}});
   const BytesPtr list = open_file(o.string("annotation_file"));
   std::map<std::string, size_t> known;
-  for (const std::string& line : lines_of(list)) {
+  for (const std::string& line : trimmed_lines(list)) {
     const size_t hash = line.find('#'), tab = line.find('\t');
     if (hash == line.npos || tab == line.npos || hash > tab)
       fail(ErrorKind::kOs, "{}: '{}': a line is not 'file#n<tab>caption': {}", o.owner(),
@@ -175,7 +140,7 @@ DatasetPtr open_flickr(const Options& o) {
     }
     c->texts[it->second].push_back(line.substr(tab + 1));
   }
-  const ImageReader read(!o.none("decode") && o.boolean("decode"));
+  const ImageReader read(decodes(o));
   return file_rows(
       o.owner(), {"image", "annotation"}, static_cast<int64_t>(c->files.size()),
       [c, read](int64_t i) -> Row {
@@ -186,28 +151,25 @@ DatasetPtr open_flickr(const Options& o) {
 
 DatasetPtr open_food101(const Options& o) {
   const std::string usage = one_of(o, "usage", {"train", "test", "all"}, "all");
-  auto p = std::make_shared<Labelled<std::string>>(
-      Labelled<std::string>{Folder(o.string("dataset_dir")), {}, {}});
+  auto p = std::make_shared<Labelled<std::string>>(o.string("dataset_dir"));
   for (const char* part : {"train", "test"}) {
     if (usage != "all" && usage != part) continue;
-    for (const std::string& line : lines_of(p->folder.open(fmt::format("meta/{}.txt", part)))) {
-      p->files.push_back("images/" + line + ".jpg");
-      p->labels.push_back(line.substr(0, line.find('/')));
+    for (const std::string& line :
+         trimmed_lines(p->folder.open(fmt::format("meta/{}.txt", part)))) {
+      p->add("images/" + line + ".jpg", line.substr(0, line.find('/')));
     }
   }
   return rows_of<std::string>(o, p, {});
 }
 
 DatasetPtr open_sun397(const Options& o) {
-  auto p = std::make_shared<Labelled<uint32_t>>(
-      Labelled<uint32_t>{Folder(o.string("dataset_dir")), {}, {}});
+  auto p = std::make_shared<Labelled<uint32_t>>(o.string("dataset_dir"));
   Classes classes;
-  for (const std::string& line : lines_of(p->folder.open("ClassName.txt"))) {
+  for (const std::string& line : trimmed_lines(p->folder.open("ClassName.txt"))) {
     const std::string folder = line.substr(line.starts_with('/') ? 1 : 0);
     for (const std::string& f : p->folder.files(folder, {".jpg"})) {
       if (!f.starts_with("sun_")) continue;
-      p->files.push_back(join_path(folder, f));
-      p->labels.push_back(static_cast<uint32_t>(classes.size()));
+      p->add(join_path(folder, f), static_cast<uint32_t>(classes.size()));
     }
     classes.emplace_back(line, static_cast<int64_t>(classes.size()));
   }
@@ -215,13 +177,11 @@ DatasetPtr open_sun397(const Options& o) {
 }
 
 DatasetPtr open_caltech256(const Options& o) {
-  auto p = std::make_shared<Labelled<int32_t>>(
-      Labelled<int32_t>{Folder(o.string("dataset_dir")), {}, {}});
+  auto p = std::make_shared<Labelled<int32_t>>(o.string("dataset_dir"));
   Classes classes;
   for (const std::string& folder : p->folder.folders()) {
     for (const std::string& f : p->folder.files(folder, {".jpg", ".jpeg", ".JPG", ".JPEG"})) {
-      p->files.push_back(join_path(folder, f));
-      p->labels.push_back(static_cast<int32_t>(classes.size()));
+      p->add(join_path(folder, f), static_cast<int32_t>(classes.size()));
     }
     classes.emplace_back(folder, static_cast<int64_t>(classes.size()));
   }
@@ -232,27 +192,26 @@ DatasetPtr open_places365(const Options& o) {
   const std::string usage =
       one_of(o, "usage", {"train-standard", "train-challenge", "val"}, "train-standard");
   const bool small = o.boolean("small");
-  auto p = std::make_shared<Labelled<uint32_t>>(
-      Labelled<uint32_t>{Folder(o.string("dataset_dir")), {}, {}});
+  auto p = std::make_shared<Labelled<uint32_t>>(o.string("dataset_dir"));
   std::string list = "places365_val.txt", images = small ? "val_256" : "val_large";
   if (usage != "val") {
     const std::string kind = usage.substr(6);
     list = "places365_train_" + kind + ".txt";
     images = (small ? "data_256_" : "data_large_") + kind;
   }
-  for (const std::string& line : lines_of(p->folder.open(list))) {
+  for (const std::string& line : trimmed_lines(p->folder.open(list))) {
     const size_t space = line.rfind(' ');
     int64_t label = 0;
     if (space == line.npos || !parse_int(std::string_view(line).substr(space + 1), &label))
       fail(ErrorKind::kOs, "{}: '{}': a line is not 'file label': {}", o.owner(),
            p->folder.path(list), line);
     const std::string file = line.substr(0, space);
-    p->files.push_back(join_path(images, file.substr(file.starts_with('/') ? 1 : 0)));
-    p->labels.push_back(static_cast<uint32_t>(label));
+    p->add(join_path(images, file.substr(file.starts_with('/') ? 1 : 0)),
+           static_cast<uint32_t>(label));
   }
   Classes classes;
   if (p->folder.has_file("categories_places365.txt")) {
-    for (const std::string& line : lines_of(p->folder.open("categories_places365.txt"))) {
+    for (const std::string& line : trimmed_lines(p->folder.open("categories_places365.txt"))) {
       const size_t space = line.rfind(' ');
       int64_t label = 0;
       if (space != line.npos && parse_int(std::string_view(line).substr(space + 1), &label))

@@ -17,6 +17,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+import tiny_vision
 
 # 4 x 4 pixels of one colour each; made with Pillow, quality 90.
 JPEGS: list[bytes] = []
@@ -472,3 +473,5 @@ def make_all(root: Path) -> None:
     for name, make in globals().items():
         if name.startswith("make_") and name not in ("make_all", *INNER):
             make(root)
+    for make in tiny_vision.MAKERS:
+        make(root)
