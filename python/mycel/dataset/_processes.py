@@ -3,10 +3,12 @@ numeric libraries do not survive a fork."""
 
 import os
 import pickle
+import re
 import sys
 import threading
 
 from mycel import log
+from mycel.dataset import config
 
 _function = None  # of a worker process
 
@@ -22,14 +24,14 @@ def _call(args):
 
 
 def _main_can_be_imported():
-    """Whether a new process may import the program: one without the guard would start over."""
-    main = sys.modules.get("__main__")
-    path = getattr(main, "__file__", None)
+    """Whether a new process may import the program: one without the guard would start over, and
+    one that was typed in has no file."""
+    path = getattr(sys.modules.get("__main__"), "__file__", None)
     if path is None:
-        return getattr(main, "__spec__", None) is not None or not hasattr(main, "f")
+        return False
     try:
         with open(path, encoding="utf-8", errors="replace") as f:
-            return "__main__" in f.read()
+            return re.search(r"^if\s.*__name__", f.read(), re.MULTILINE) is not None
     except OSError:
         return False
 
@@ -60,10 +62,16 @@ class Pool:
             return self._executor
 
     def __call__(self, *args):
+        import concurrent.futures
         from concurrent.futures.process import BrokenProcessPool
 
         try:
-            return self._started().submit(_call, args).result()
+            made = self._started().submit(_call, args)
+            seconds = 0
+            while not concurrent.futures.wait([made], config.hang_seconds()).done:
+                seconds += config.hang_seconds()
+                log.warning(f"dataset: a worker process has given nothing for {seconds} seconds")
+            return made.result()
         except BrokenProcessPool:
             raise RuntimeError(
                 "dataset: a worker process died (killed, out of memory, or it could not import "

@@ -92,6 +92,16 @@ def _bound(signature, name, args, kwargs):
     return bound.arguments
 
 
+def _class(name, base, init, signature, doc, module, **members):
+    """A class whose signature is that of its record."""
+    this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    init.__signature__ = inspect.Signature([this, *signature.parameters.values()])
+    members |= {"__init__": entry(init), "__doc__": doc, "__module__": module}
+    made = type(name, (base,), members)
+    made.__signature__ = signature
+    return made
+
+
 def transform_class(record, name, doc, described, module):
     """The class of a record."""
     signature = signature_of(described)
@@ -103,19 +113,7 @@ def transform_class(record, name, doc, described, module):
         given = {("*" + k if k in stars else k): v for k, v in given.items()}
         self._transform = _data.make_transform(record, given)
 
-    __init__.__signature__ = inspect.Signature(
-        [
-            inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY),
-            *signature.parameters.values(),
-        ]
-    )
-    made = type(
-        name,
-        (Transform,),
-        {"__init__": entry(__init__), "__doc__": doc, "__module__": module, "_record": record},
-    )
-    made.__signature__ = signature
-    return made
+    return _class(name, Transform, __init__, signature, doc, module, _record=record)
 
 
 def transforms(group, module):
@@ -163,30 +161,19 @@ def source_class(name, doc, described, base, finish):
             default = signature.parameters["shuffle"].default
             if default is not None and default is not _NO_DEFAULT and "sampler" not in common:
                 common["shuffle"] = default
-        if "shuffle" in common and isinstance(common["shuffle"], choices.Shuffle):
-            given = {**given, **_order_of_files(common, signature, name)}
+        if isinstance(common.get("shuffle"), choices.Shuffle):
+            common["shuffle"] = _shuffled(common["shuffle"], name)
         base.__init__(self, finish(name, _data.open_source(name, given), **common))
 
-    __init__.__signature__ = inspect.Signature(
-        [
-            inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY),
-            *signature.parameters.values(),
-        ]
-    )
-    made = type(
-        name, (base,), {"__init__": entry(__init__), "__doc__": doc, "__module__": "mycel.dataset"}
-    )
-    made.__signature__ = signature
-    return made
+    return _class(name, base, __init__, signature, doc, "mycel.dataset")
 
 
-def _order_of_files(common, signature, name):
-    """Shuffle.GLOBAL shuffles all rows, the others would keep files together: only GLOBAL is
-    needed, since rows have numbers."""
-    if common["shuffle"] is not choices.Shuffle.GLOBAL:
+def _shuffled(shuffle, name):
+    """True for Shuffle.GLOBAL; rows have numbers, so there is no need for the ways that keep files
+    together."""
+    if shuffle is not choices.Shuffle.GLOBAL:
         raise NotImplementedError(
-            f"{name}: {common['shuffle']} is not supported: rows of files are shuffled together "
+            f"{name}: {shuffle} is not supported: rows of files are shuffled together "
             "(Shuffle.GLOBAL), or not at all (False)"
         )
-    common["shuffle"] = True
-    return {}
+    return True

@@ -7,8 +7,7 @@ from mycel import _mycel
 # Members of one choice whose values are strings are strings themselves, as published.
 ALL = {}
 for _name, _doc, _members in _mycel.data.choices():
-    _base = str if isinstance(_members[0][1], str) else enum.IntEnum
-    if _base is str:
+    if isinstance(_members[0][1], str):
         _made = enum.Enum(_name, _members, type=str)
     else:
         _made = enum.IntEnum(_name, _members)

@@ -97,57 +97,74 @@ def rows_ahead():
     return _settings["prefetch_size"] or 0
 
 
-def _switch(name, what):
-    def set_it(enable):
-        _settings[name] = arguments.flag(enable, f"config.set_{what}: 'enable'")
+def _functions(name, set_it, doc):
+    """set_<name> with a docstring, and get_<name>."""
 
     def get_it():
         return _settings[name]
 
-    set_it.__name__, get_it.__name__ = f"set_{what}", f"get_{what}"
+    set_it.__name__, get_it.__name__ = f"set_{name}", f"get_{name}"
+    set_it.__doc__, get_it.__doc__ = doc, f"What set_{name} was given, or the published default."
     return set_it, get_it
 
 
-def _number(name, what, least=1):
+def _switch(name, doc):
+    def set_it(enable):
+        _settings[name] = arguments.flag(enable, f"config.set_{name}: 'enable'")
+
+    return _functions(name, set_it, doc)
+
+
+def _number(name, doc, least=1):
     def set_it(value):
-        value = arguments.count(value, f"config.set_{what}: the value", least)
+        value = arguments.count(value, f"config.set_{name}: the value", least)
         if value > _INT32_MAX:
-            raise ValueError(f"config.set_{what}: the value must be below 2**31, got {value}")
+            raise ValueError(f"config.set_{name}: the value must be below 2**31, got {value}")
         _settings[name] = value
 
-    def get_it():
-        return _settings[name]
-
-    set_it.__name__, get_it.__name__ = f"set_{what}", f"get_{what}"
-    return set_it, get_it
+    return _functions(name, set_it, doc)
 
 
-set_auto_num_workers, get_auto_num_workers = _switch("auto_num_workers", "auto_num_workers")
-set_auto_num_workers.__doc__ = (
+set_auto_num_workers, get_auto_num_workers = _switch(
+    "auto_num_workers",
     "True: the reader chooses the number of threads while it runs, whatever "
-    "set_num_parallel_workers says."
+    "set_num_parallel_workers says.",
 )
-set_enable_shared_mem, get_enable_shared_mem = _switch("enable_shared_mem", "enable_shared_mem")
-set_enable_shared_mem.__doc__ = (
-    "Whether arrays travel between processes in shared memory (else through pipes)."
-)
-set_enable_watchdog, get_enable_watchdog = _switch("enable_watchdog", "enable_watchdog")
-set_enable_watchdog.__doc__ = "Whether worker processes that died or hang are noticed."
-_set_callback_timeout, get_callback_timeout = _number("callback_timeout", "callback_timeout")
-set_callback_timeout = _set_callback_timeout
-set_callback_timeout.__doc__ = "Seconds that a WaitedDSCallback waits for the training."
-set_monitor_sampling_interval, get_monitor_sampling_interval = _number(
-    "monitor_sampling_interval", "monitor_sampling_interval"
-)
-set_monitor_sampling_interval.__doc__ = "Milliseconds between two looks of a monitor at a pipeline."
 set_multiprocessing_timeout_interval, get_multiprocessing_timeout_interval = _number(
-    "multiprocessing_timeout_interval", "multiprocessing_timeout_interval"
+    "multiprocessing_timeout_interval",
+    "Seconds after which a worker process that gives nothing is named in a warning, each time they "
+    "have passed.",
 )
-set_multiprocessing_timeout_interval.__doc__ = (
-    "Seconds after which a worker process that gives nothing is named in a warning."
+
+# Settings of published programs that change nothing here; each says why.
+set_enable_shared_mem, get_enable_shared_mem = _switch(
+    "enable_shared_mem",
+    "Without effect: arrays travel between processes through pipes, and most functions run on "
+    "threads, which share memory.",
 )
-set_autotune_interval, get_autotune_interval = _number("autotune_interval", "autotune_interval", 0)
-set_autotune_interval.__doc__ = "Steps between two decisions of the tuning; 0: once an epoch."
+set_enable_watchdog, get_enable_watchdog = _switch(
+    "enable_watchdog",
+    "Without effect: a worker process that died is always an error at its row; for one that hangs "
+    "see set_multiprocessing_timeout_interval.",
+)
+set_callback_timeout, get_callback_timeout = _number(
+    "callback_timeout",
+    "Without effect: a WaitedDSCallback waits for nothing, as its hooks run on the thread that "
+    "trains.",
+)
+set_monitor_sampling_interval, get_monitor_sampling_interval = _number(
+    "monitor_sampling_interval",
+    "Without effect: describe() and stats() count rows and times as they come.",
+)
+set_autotune_interval, get_autotune_interval = _number(
+    "autotune_interval",
+    "Without effect: the reader decides about a thread whenever it has to wait for a row.",
+    0,
+)
+
+
+def hang_seconds():
+    return _settings["multiprocessing_timeout_interval"]
 
 
 def set_enable_autotune(enable, filepath_prefix=None):
