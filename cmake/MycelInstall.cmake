@@ -49,7 +49,8 @@ endif()
 # Headers that name a foreign library stay at home: nobody outside includes them.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mycel
         FILES_MATCHING PATTERN "*.h"
-        PATTERN "loops/llvm" EXCLUDE PATTERN "backend/cpu/onednn" EXCLUDE PATTERN "cli" EXCLUDE)
+        PATTERN "loops/llvm" EXCLUDE PATTERN "backend/cpu/onednn" EXCLUDE PATTERN "cli" EXCLUDE
+        PATTERN "insight/events/protozero.h" EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${MYCEL_GENERATED_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "mycel/*.h")

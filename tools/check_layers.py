@@ -51,6 +51,7 @@ SIBLINGS = {
     "autodiff": {"passes"},  # transforms expand composite ops first and drop dead code last
     "train": {"nn", "data"},  # Model drives layers and reads datasets
     "lite": {"interop"},
+    "insight": {"nn", "train", "data"},  # a callback records a run, its network and its pipeline
 }
 
 # A family of ops: nothing outside src/ops names one.
@@ -69,6 +70,9 @@ FOREIGN = [
     (r"nanobind/|Python\.h$", ["python/bind/"], "nanobind and Python"),
     (r"mpi\.h$", ["src/runtime/mpi/"], "MPI"),
     (r"cuda|cublas|cudnn|nccl|nvrtc", ["src/backend/cuda/"], "CUDA"),
+    (r"protozero/", ["src/insight/events/"], "protozero"),
+    (r"httplib\.h$", ["src/insight/server/"], "cpp-httplib"),
+    (r"sqlite3\.h$", ["src/insight/store/", "src/data/files/mindrecord/"], "SQLite"),
     (r"CLI/", ["src/cli/", "examples/"], "CLI11"),
     (r"gtest/|gmock/", [], "GoogleTest"),
 ]

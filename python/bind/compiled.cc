@@ -345,6 +345,8 @@ class ParameterValues {
 
 }  // namespace
 
+const ir::Graph& graph_of(const Compiled& c) { return *c.graph; }
+
 std::shared_ptr<Compiled> to_compiled(nb::handle o) {
   if (o.is_none()) return nullptr;
   return nb::cast<std::shared_ptr<Compiled>&>(o);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "bind/python.h"
+#include "ir/graph.h"
 #include "tensor/tensor.h"
 
 namespace mycel::bind {
@@ -14,5 +15,7 @@ std::shared_ptr<Compiled> to_compiled(nb::handle o);
 // One run, the results of the function (not the assigned parameters). With the GIL released; takes
 // it only while parameters are read and written.
 Tensors run_unlocked(Compiled& c, Tensors inputs);
+// What was compiled, before passes.
+const ir::Graph& graph_of(const Compiled& c);
 
 }  // namespace mycel::bind

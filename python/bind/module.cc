@@ -18,6 +18,7 @@ void bind_data(nb::module_& m);
 void bind_summary(nb::module_& m);
 void bind_terminal(nb::module_& m);
 void bind_train(nb::module_& m);
+void bind_insight(nb::module_& m);
 }  // namespace mycel::bind
 
 NB_MODULE(_mycel, m) {
@@ -49,4 +50,5 @@ NB_MODULE(_mycel, m) {
   bind_summary(m);
   bind_terminal(m);
   bind_train(m);
+  bind_insight(m);
 }

@@ -42,10 +42,11 @@ _PACKAGES = {
         " random_ops sparse_ops spectral_ops",
     ),
     "train": ("train", "dataset_helper metrics"),
+    "train.summary": ("train.summary", "summary_record"),
     "train.callback": (
         "train",
         "_callback _checkpoint _early_stop _history _lambda_callback _loss_monitor"
-        " _lr_scheduler_callback _reduce_lr_on_plateau _time_monitor",
+        " _lr_scheduler_callback _reduce_lr_on_plateau _summary_collector _time_monitor",
     ),
 }
 

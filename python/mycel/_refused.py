@@ -8,7 +8,7 @@ _SERVERS = "there are no parameter servers"
 _TABLES = "there are no hash tables of parameters"
 _THOR = "the second-order optimizer THOR is not here"
 _STRATEGY = "parallel strategies are not searched or stored"
-_SUMMARY = "runs are not recorded in summary files yet"
+_LANDSCAPE = "landscapes of the loss are not computed"
 _REWRITE = "networks are changed by subclassing, not by rewriting their source"
 _OBFUSCATION = "obfuscated models are not supported"
 
@@ -67,7 +67,7 @@ REFUSED = {
         ("OnRequestExit", "Ctrl-C ends Model.train after the step; ModelCheckpoint saves"),
         ("ConvertModelUtils ConvertNetUtils", _THOR),
         ("OcclusionSensitivity", "explanations are not here yet"),
-        ("SummaryCollector SummaryLandscape SummaryRecord", _SUMMARY),
+        ("SummaryLandscape", _LANDSCAPE),
         ("async_ckpt_thread_status", "checkpoints are written before training goes on"),
         ("build_searched_strategy merge_sliced_parameter restore_group_info_list", _STRATEGY),
         ("load_distributed_checkpoint", _PROCESSES),

@@ -232,6 +232,12 @@ class CompiledFunction:
         alone = compiled.reusable and program.alone and not guards.inputs
         return result, compiled if alone else None, program.finish
 
+    @property
+    def latest(self):
+        """The program that was compiled last, or None."""
+        forms = next(reversed(self._cache.values()), None)
+        return forms[-1]["compiled"] if forms else None
+
     @entry
     def graph(self, *args, **kwargs):
         """The graph for these arguments as text."""

@@ -11,6 +11,7 @@ from mycel.train import (
     model_checkpoint,
     serialization,
     sinks,
+    summary,
 )
 from mycel.train.amp import build_train_network
 from mycel.train.batches import *
@@ -20,6 +21,7 @@ from mycel.train.model import Model
 from mycel.train.model_checkpoint import *
 from mycel.train.serialization import *
 from mycel.train.sinks import *
+from mycel.train.summary import *
 
 __all__ = [
     "Model",
@@ -32,6 +34,7 @@ __all__ = [
     *model_checkpoint.__all__,
     *serialization.__all__,
     *sinks.__all__,
+    *summary.__all__,
     *_metrics.__all__,
 ]
 

@@ -9,9 +9,9 @@
 #include <fmt/ranges.h>
 #include <zlib.h>
 
+#include "base/crc32c.h"
 #include "base/error.h"
 #include "data/cast.h"
-#include "data/files/crc32c.h"
 #include "data/files/example.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"

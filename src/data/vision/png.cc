@@ -68,6 +68,8 @@ std::vector<uint8_t> encode_png(const uint8_t* pixels, int64_t h, int64_t w, int
   MYCEL_CHECK(context, "libspng gives no context");
   spng_set_option(context.get(), SPNG_ENCODE_TO_BUFFER, 1);
   spng_set_option(context.get(), SPNG_IMG_COMPRESSION_LEVEL, level);
+  // The search for the best filter of a row takes longer than fast compression itself.
+  if (level <= 1) spng_set_option(context.get(), SPNG_FILTER_CHOICE, SPNG_DISABLE_FILTERING);
   spng_ihdr head{};
   head.width = static_cast<uint32_t>(w);
   head.height = static_cast<uint32_t>(h);

@@ -1,9 +1,9 @@
-#include "data/files/crc32c.h"
+#include "base/crc32c.h"
 
 #include <array>
 #include <cstring>
 
-namespace mycel::data {
+namespace mycel {
 namespace {
 
 constexpr std::array<uint32_t, 256> kTable = [] {
@@ -47,4 +47,4 @@ uint32_t crc32c(const void* data, size_t n) {
   return ~by_table(~0u, p, n);
 }
 
-}  // namespace mycel::data
+}  // namespace mycel
