@@ -10,7 +10,7 @@ namespace mycel::cli {
 void add_codegen(CLI::App& app) {
   struct Options {
     std::string model, input, folder, target = "x86", name = "network";
-    double tolerance = 1e-5;
+    double tolerance = 1e-4;
   };
   auto o = std::make_shared<Options>();
   CLI::App* c =

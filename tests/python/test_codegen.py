@@ -17,21 +17,25 @@ from safetensors.numpy import save_file
 pytestmark = pytest.mark.one_mode("the program of its own runs no Python")
 
 
+def conv(*args, **kwargs):
+    return nn.Conv2d(*args, weight_init="he_uniform", **kwargs)
+
+
 class Convolutions(nn.Cell):
     """A stem, an inverted residual block with ReLU6, a head."""
 
     def __init__(self):
         super().__init__()
         self.stem = nn.SequentialCell(
-            nn.Conv2d(3, 8, 3, 2, pad_mode="pad", padding=1), nn.BatchNorm2d(8), nn.ReLU6()
+            conv(3, 8, 3, 2, pad_mode="pad", padding=1), nn.BatchNorm2d(8), nn.ReLU6()
         )
         self.block = nn.SequentialCell(
-            nn.Conv2d(8, 24, 1), nn.BatchNorm2d(24), nn.ReLU6(),
-            nn.Conv2d(24, 24, 3, group=24, pad_mode="pad", padding=1), nn.BatchNorm2d(24),
-            nn.ReLU6(), nn.Conv2d(24, 8, 1), nn.BatchNorm2d(8),
+            conv(8, 24, 1), nn.BatchNorm2d(24), nn.ReLU6(),
+            conv(24, 24, 3, group=24, pad_mode="pad", padding=1), nn.BatchNorm2d(24),
+            nn.ReLU6(), conv(24, 8, 1), nn.BatchNorm2d(8),
         )  # fmt: skip
         self.pool = nn.MaxPool2d(2, 2)
-        self.head = nn.Dense(8, 5)
+        self.head = nn.Dense(8, 5, weight_init="he_uniform")
 
     def construct(self, x):
         x = self.stem(x)

@@ -91,14 +91,7 @@ std::string c_kernels(const Network& n, const std::string& name, bool narrow) {
 
 std::string c_weights(const Network& n, const std::string& name) {
   std::string text = "/* Written by `mycel codegen`. */\n#include <math.h>\n#include <stdint.h>\n";
-  std::vector<bool> used(n.constants.size(), false);
-  for (const Step& s : n.steps) {
-    for (const Place& p : s.places) {
-      if (p.kind == Place::kConstant) used[p.index] = true;
-    }
-  }
   for (size_t i = 0; i < n.constants.size(); ++i) {
-    if (!used[i]) continue;
     text += fmt::format("\n/* {} */\n", n.constants[i].describe());
     text += c_array(fmt::format("{}_constant{}", name, i), n.constants[i]);
   }
@@ -175,7 +168,7 @@ std::string c_main(const Network& n, const CProject& p) {
       "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n{0}\n#include "
       "\"{1}.h\"\n#include \"{1}_check.h\"\n\n",
       bare ? "" : "#include <time.h>\n", p.name);
-  text += R"(static double worst = 0, largest = 1;
+  text += R"(static double worst = 0, largest = 0;
 static int different = 0;
 
 static void compare(double got, double want) {

@@ -1,7 +1,7 @@
 #include "lite/codegen/network.h"
 
 #include <algorithm>
-#include <bit>
+#include <cstdint>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -46,6 +46,7 @@ class Lowering {
     for (const Node& n : g_.nodes()) add(n);
     take_results();
     place();
+    drop_unused();
   }
 
  private:
@@ -258,6 +259,23 @@ class Lowering {
       for (int b : step_blocks_[i])
         net_.steps[i].places.push_back(blocks_[static_cast<size_t>(b)].place);
     }
+  }
+
+  // Constants that only other constants were computed from.
+  void drop_unused() {
+    std::vector<size_t> to(net_.constants.size(), SIZE_MAX);
+    Tensors kept;
+    for (Step& s : net_.steps) {
+      for (Place& p : s.places) {
+        if (p.kind != Place::kConstant) continue;
+        if (to[p.index] == SIZE_MAX) {
+          to[p.index] = kept.size();
+          kept.push_back(net_.constants[p.index]);
+        }
+        p.index = to[p.index];
+      }
+    }
+    net_.constants = std::move(kept);
   }
 
   const ir::Graph& g_;

@@ -92,37 +92,60 @@ std::vector<Val> split(Val task, const std::vector<Val>& extent) {
   return at;
 }
 
+// Whether no window reaches beyond x in spatial dimension d.
+bool never_padded(const ConvGeometry& g, int d) {
+  const int64_t last = (g.out[d] - 1) * g.stride[d] - g.pad_begin[d];
+  return g.pad_begin[d] == 0 && last + (g.kernel[d] - 1) * g.dilation[d] < g.in[d];
+}
+
 }  // namespace
 
 void emit_conv(Nest& nest, const ConvGeometry& g, Buf x, Buf w, const Buf* bias, Buf y) {
   Numbers s(nest, g);
-  int64_t cost = g.in_channels / g.groups * product(g.kernel);
-  std::vector<Val> extent = {s.batch, s.out_channels};
+  // What is loaded of x serves four output channels of a group.
+  constexpr int64_t kTile = 4;
+  const int64_t tile = (g.out_channels / g.groups) % kTile == 0 ? kTile : 1;
+  int64_t cost = tile * g.in_channels / g.groups * product(g.kernel);
+  std::vector<Val> extent = {s.batch, nest.number(g.out_channels / tile)};
   extent.insert(extent.end(), s.out.begin(), s.out.end());
-  nest.parallel(g.batch * g.out_channels * product(g.out), cost, [&](Val task) {
+  nest.parallel(g.batch * (g.out_channels / tile) * product(g.out), cost, [&](Val task) {
     std::vector<Val> at = split(task, extent);
-    Val o = at[1], group = o / s.out_group;
+    Val o = at[1] * tile, group = o / s.out_group;
     Val x0 = at[0] * s.x_batch + group * s.in_group * s.x_channel;
     Val y0 = at[0] * s.y_batch + o * s.y_channel, w0 = o * s.w_out;
-    Var sum = zero(nest, y.dtype);
-    // Kernel positions that fall inside x: the others meet padding.
-    std::function<void(int, Val, Val)> dim = [&](int d, Val x1, Val w1) {
-      if (d == s.rank) {
-        sum += nest.load(x, x1) * nest.load(w, w1);
-        return;
-      }
-      Val start = at[d + 2] * s.stride[d] - s.pad[d];
-      Val first = ceil_div(-start, s.dilation[d]);
-      Val last = min(ceil_div(s.in[d] - start, s.dilation[d]), s.kernel[d]);
-      nest.loop(max(last - first, 0), LoopKind::kReduce, [&](Val i) {
-        Val k = first + i;
-        dim(d + 1, x1 + (start + k * s.dilation[d]) * s.x_step[d], w1 + k * s.w_step[d]);
-      });
+    std::vector<Var> sum;
+    for (int64_t j = 0; j < tile; ++j) sum.push_back(zero(nest, y.dtype));
+    auto channels = [&](Val from, Val with, const std::function<void(Val, Val)>& then) {
+      nest.loop(s.in_group, LoopKind::kReduce,
+                [&](Val c) { then(from + c * s.x_channel, with + c * s.w_in); });
     };
-    nest.loop(s.in_group, LoopKind::kReduce,
-              [&](Val c) { dim(0, x0 + c * s.x_channel, w0 + c * s.w_in); });
+    auto add = [&](Val from, Val with) {
+      const Val v = nest.load(x, from);
+      for (int64_t j = 0; j < tile; ++j) sum[j] += v * nest.load(w, with + s.w_out * j);
+    };
+    // Kernel positions that fall inside x: the others meet padding.
+    std::function<void(int, Val, Val)> dim = [&](int d, Val from, Val with) {
+      if (d == s.rank) return g.channel_last ? channels(from, with, add) : add(from, with);
+      const Val start = at[d + 2] * s.stride[d] - s.pad[d];
+      auto at_kernel = [&](Val k) {
+        dim(d + 1, from + (start + k * s.dilation[d]) * s.x_step[d], with + k * s.w_step[d]);
+      };
+      if (never_padded(g, d)) return nest.loop(s.kernel[d], LoopKind::kReduce, at_kernel);
+      const Val first = ceil_div(-start, s.dilation[d]);
+      const Val last = min(ceil_div(s.in[d] - start, s.dilation[d]), s.kernel[d]);
+      nest.loop(max(last - first, 0), LoopKind::kReduce, [&](Val i) { at_kernel(first + i); });
+    };
+    // Innermost goes what lies side by side.
+    if (g.channel_last) {
+      dim(0, x0, w0);
+    } else {
+      channels(x0, w0, [&](Val from, Val with) { dim(0, from, with); });
+    }
     for (int d = 0; d < s.rank; ++d) y0 = y0 + at[d + 2] * s.y_step[d];
-    nest.store(y, y0, bias ? sum.get() + nest.load(*bias, o) : sum.get());
+    for (int64_t j = 0; j < tile; ++j) {
+      const Val v = bias ? sum[j].get() + nest.load(*bias, o + j) : sum[j].get();
+      nest.store(y, y0 + s.y_channel * j, v);
+    }
   });
 }
 
