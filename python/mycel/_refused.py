@@ -11,6 +11,7 @@ _STRATEGY = "parallel strategies are not searched or stored"
 _LANDSCAPE = "landscapes of the loss are not computed"
 _REWRITE = "networks are changed by subclassing, not by rewriting their source"
 _OBFUSCATION = "obfuscated models are not supported"
+_GRAPHS = "graphs are not stored or sampled yet; GeneratorDataset gives them as arrays"
 
 # module: [(names, reason)]
 REFUSED = {
@@ -27,6 +28,11 @@ REFUSED = {
             "Profiler",
             "there is no Profiler yet; MYCEL_PROFILE=1 times every kernel",
         ),
+    ],
+    "mycel.dataset": [
+        ("OBSMindDataset", "there is no client of that cloud store; MindDataset reads local files"),
+        ("sync_wait_for_dataset", "it waits for files of OBSMindDataset"),
+        ("Graph GraphData InMemoryGraphDataset ArgoverseDataset", _GRAPHS),
     ],
     "mycel.context": [
         ("get_ps_context reset_ps_context set_ps_context", _SERVERS),

@@ -4,6 +4,7 @@ transforms of images, text and sound."""
 import atexit
 import importlib
 
+from mycel._refused import refused
 from mycel.dataset import config
 from mycel.dataset.cache import DatasetCache
 from mycel.dataset.callback import DSCallback
@@ -23,6 +24,7 @@ from mycel.dataset.generator import (
     digits,
 )
 from mycel.dataset.iterators import close_all as _close_all
+from mycel.dataset.recipes import compare, deserialize, serialize, show
 from mycel.dataset.samplers import (
     BuiltinSampler,
     DistributedSampler,
@@ -48,7 +50,9 @@ def zip(datasets):
     """Columns of several datasets side by side, up to the shortest."""
     if not isinstance(datasets, (tuple, list)):
         raise TypeError(f"zip: 'datasets' must be a tuple, got {type(datasets).__name__}")
-    return _zipped(list(datasets))
+    if len(datasets) < 2 or not isinstance(datasets[0], Dataset):
+        return _zipped(list(datasets))
+    return datasets[0].zip(tuple(datasets[1:]))
 
 
 def _source_classes():
@@ -73,6 +77,8 @@ def __getattr__(name):
         return WaitedDSCallback
     if name in _ARROW:
         return getattr(importlib.import_module("mycel.dataset.arrow"), name)
+    if (found := refused("mycel.dataset", name)) is not None:
+        return found
     if name.startswith("_"):
         raise AttributeError(f"module 'mycel.dataset' has no attribute '{name}'")
     classes = _source_classes()
@@ -90,5 +96,6 @@ __all__ = [
     "DistributedSampler", "GeneratorDataset", "IterSampler", "MappableDataset",
     "NumpySlicesDataset", "PKSampler", "PaddedDataset", "ParquetDataset", "RandomSampler",
     "Sampler", "Schema", "SequentialSampler", "Shuffle", "SourceDataset", "SubsetRandomSampler",
-    "SubsetSampler", "WaitedDSCallback", "WeightedRandomSampler", "config", "digits", "zip",
+    "SubsetSampler", "WaitedDSCallback", "WeightedRandomSampler", "compare", "config",
+    "deserialize", "digits", "serialize", "show", "zip",
 ]  # fmt: skip

@@ -5,10 +5,10 @@ import json
 
 import numpy as np
 
-from mycel import _mycel
+from mycel import _mycel, log
 from mycel._mycel import entry
 from mycel.dataset import _arguments as arguments
-from mycel.dataset import callback, config, samplers
+from mycel.dataset import callback, config, recipes, samplers
 from mycel.dataset._operations import as_steps
 from mycel.dataset.choices import Shuffle
 from mycel.dataset.iterators import Iterator
@@ -53,6 +53,11 @@ def _padding(pad_info, columns):
 class Dataset:
     """Rows of named columns. Operators give new datasets; the order of rows and all random numbers
     depend on the seed and the number of the epoch alone, whatever the number of threads."""
+
+    def __new__(cls, *args, **kwargs):
+        made = super().__new__(cls)
+        made._given = (args, kwargs)  # for recipes
+        return made
 
     def __init__(self, pipeline, callbacks=()):
         self._pipeline = pipeline
@@ -232,8 +237,6 @@ class Dataset:
         """The rows that a sampler names."""
         return self._next(samplers._checked(new_sampler)._apply(self._pipeline))
 
-    add_sampler = use_sampler
-
     # -- columns ------------------------------------------
 
     @entry
@@ -326,8 +329,6 @@ class Dataset:
         others = [datasets] if isinstance(datasets, Dataset) else list(datasets)
         _check_datasets([self, *others], "concat")
         return self._next(_data.concat([d._pipeline for d in [self, *others]]))
-
-    __add__ = concat
 
     def cache(self, size=0, folder=None):
         """Keeps rows that were made once: in memory (size: MB at most, 0 without limit), or in a
@@ -485,12 +486,60 @@ class Dataset:
         raise NotImplementedError("sync_wait is not supported: use a callback of map (DSCallback)")
 
     def to_json(self, filename=""):
-        """The pipeline as text in JSON: {"pipeline": describe(), "columns": [...]}."""
-        text = json.dumps({"pipeline": self.describe(), "columns": self.get_col_names()})
+        """How the pipeline was made, as a dict; also into a file if one is named."""
+        made, functions = recipes.to_json(self)
+        if functions:
+            log.warning(
+                "to_json: functions of Python stand there by name; deserialize refuses them"
+            )
         if filename:
             with open(filename, "w", encoding="utf-8") as f:
-                f.write(text)
-        return json.loads(text)
+                json.dump(made, f)
+        return made
+
+    # -- what is made of all rows --------------------------
+
+    @entry
+    def save(self, file_name, num_files=1, file_type="mindrecord"):
+        """Writes the rows into MindRecord files, which MindDataset reads.
+
+        num_files: so many files, file_name0 and so on, which share the rows. int8, int16 and uint16
+        become int32, uint32 int64, float16 float32, uint8 bytes without a shape; bool, uint64 and
+        arrays of strings are refused. Arrays may differ in their first dim."""
+        from mycel.dataset.saving import save
+
+        save(self, file_name, num_files, file_type)
+
+    @entry
+    def build_vocab(self, columns, freq_range, top_k, special_tokens, special_first):
+        """A text.Vocab of the words in columns: text.Vocab.from_dataset."""
+        from mycel.dataset.text import Vocab
+
+        return Vocab.from_dataset(self, columns, freq_range, top_k, special_tokens, special_first)
+
+    @entry
+    def build_sentencepiece_vocab(
+        self, columns, vocab_size, character_coverage, model_type, params
+    ):
+        """A text.SentencePieceVocab of columns: text.SentencePieceVocab.from_dataset."""
+        from mycel.dataset.text import SentencePieceVocab
+
+        return SentencePieceVocab.from_dataset(
+            self, columns, vocab_size, character_coverage, model_type, params
+        )
+
+    def device_que(self, send_epoch_end=True, create_data_info_queue=False):
+        """Refused: there is no queue of a device; Model.train and iterators read the rows."""
+        raise NotImplementedError(
+            "device_que is not supported: there is no queue of a device; give the dataset to "
+            "Model.train, or read it with an iterator"
+        )
+
+    to_device = device_que
+
+
+recipes.record_operators(Dataset)
+Dataset.add_sampler, Dataset.__add__ = Dataset.use_sampler, Dataset.concat
 
 
 class MappableDataset(Dataset):

@@ -31,6 +31,11 @@ class Sampler:
     """The base of samplers. A subclass written in Python defines __iter__, which gives the numbers
     of rows; it is asked once an epoch. add_child: a sampler whose rows this one draws from."""
 
+    def __new__(cls, *args, **kwargs):
+        made = super().__new__(cls)
+        made._given = (args, kwargs)  # for recipes
+        return made
+
     def __init__(self, num_samples=None):
         self.num_samples = num_samples
         self._child = None
