@@ -22,10 +22,11 @@ This page is made from the records of the sources by `tools/dataset_page.py`; C+
 
 - **Places.** A path may lead into a tar or zip archive (`data.tar/train/cat/1.jpg`), and an
   archive may stand where a folder is expected; nothing is unpacked. Of zip, members that are
-  stored or deflated are read; a packed tar (.tar.gz) is not, since it cannot be read by position.
+  stored or deflated are read. A packed tar (.tar.gz, .tar.bz2, .tar.xz, .tar.zst) cannot be read
+  by position: WebDataset alone reads it, from begin to end; packed texts are streams as well.
 - **Order.** Files are read in order of their names (bytes), lists in their own order: the same on
-  every machine. Rows have numbers, so a shuffle is a permutation of all rows; packed TFRecord
-  files alone are a stream.
+  every machine. Rows have numbers, so a shuffle is a permutation of all rows; packed files
+  alone are streams, which are shuffled through a window and not divided into shards.
 - **Arguments that all have:** `num_samples`, `shuffle`, `sampler`, `num_shards`, `shard_id`,
   `num_parallel_workers`, `cache`.
 - **Errors.** A missing, truncated or damaged file is an `OSError` naming it, and the sample when

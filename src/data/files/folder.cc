@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "data/files/unpack.h"
 #include "data/index_progress.h"
 
 namespace mycel::data {
@@ -117,6 +118,11 @@ Place inside_archive(const std::string& path) {
     const std::string front = path.substr(0, at);
     const Found f = look(front);
     if (f == Found::kNothing) break;
+    if (f == Found::kFile && packed_tar_name(front))
+      fail(ErrorKind::kOs,
+           "'{}' leads into a packed archive, which cannot be read by position; unpack '{}' to a "
+           "plain .tar (WebDataset alone reads it from begin to end)",
+           path, front);
     if (f == Found::kFile)
       return is_archive(front) ? Place{open_archive(front), path.substr(at + 1)} : Place{};
   }
@@ -135,6 +141,11 @@ Place folder_at(const std::string& given) {
   if (f == Found::kFolder) return {std::make_shared<DiskTree>(path), ""};
   if (f == Found::kFile) {
     if (is_archive(path)) return {open_archive(path), ""};
+    if (packed_tar_name(path))
+      fail(ErrorKind::kOs,
+           "'{}' is packed, and packed archives cannot be read by position; unpack it to a plain "
+           ".tar (WebDataset alone reads it from begin to end)",
+           given);
     fail(ErrorKind::kOs, "'{}' is a file, not a folder (of archives, .tar and .zip are read)",
          given);
   }

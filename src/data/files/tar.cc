@@ -1,5 +1,8 @@
 // Tar archives (POSIX.1-2017 pax, ustar, and the long names and sizes of GNU): one pass over the
-// headers gives the place of every file; contents are read by position.
+// headers gives the place of every file; contents are read by position, or as they come.
+#include "data/files/tar.h"
+
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -13,9 +16,10 @@ namespace {
 
 constexpr uint64_t kBlock = 512;
 constexpr uint64_t kLongestName = 1 << 20;
+constexpr uint64_t kNone = ~uint64_t{0};
 
-[[noreturn]] void broken(const Bytes& file, uint64_t at, const std::string& why) {
-  fail(ErrorKind::kOs, "'{}' is not a sound tar archive: at byte {} {}", file.name(), at, why);
+[[noreturn]] void broken(const std::string& file, uint64_t at, const std::string& why) {
+  fail(ErrorKind::kOs, "'{}' is not a sound tar archive: at byte {} {}", file, at, why);
 }
 
 class Header {
@@ -97,10 +101,96 @@ bool read_pax(std::string_view text, std::string* path, uint64_t* size, bool* sp
   return true;
 }
 
+}  // namespace
+
+bool TarReader::next(TarMember* member) {
+  std::string long_name;  // of the member that follows
+  uint64_t long_size = kNone;
+  bool sparse = false;
+  while (!in_.ends(at_)) {
+    const std::string block = in_.text(at_, kBlock);
+    const Header h(block.data());
+    if (h.zero()) return false;
+    if (!h.sum_is_right()) broken(in_.name(), at_, "the checksum of a header is wrong");
+    uint64_t size = 0;
+    if (!h.number(124, 12, &size)) broken(in_.name(), at_, "the size of a member is no number");
+    const char type = h.type();
+    const bool regular = type == '0' || type == 0 || type == '7';
+    const bool extension = type == 'x' || type == 'L' || type == 'g' || type == 'K';
+    if (!extension && long_size != kNone) size = long_size;
+    const uint64_t begin = at_ + kBlock;
+    if (size > in_.most() - std::min(in_.most(), begin))
+      broken(in_.name(), at_, fmt::format("a member has {} bytes, but the archive ends", size));
+    const uint64_t header = at_;
+    at_ = begin + (size + kBlock - 1) / kBlock * kBlock;
+    if (type == 'x' || type == 'L') {
+      if (size > kLongestName) broken(in_.name(), header, "a header of extensions is too long");
+      const std::string text = in_.text(begin, size);
+      if (type == 'L') {
+        long_name = text.c_str();
+      } else if (!read_pax(text, &long_name, &long_size, &sparse)) {
+        broken(in_.name(), header, "a header of extensions does not parse");
+      }
+    } else if (!extension) {
+      std::string path = member_path(long_name.empty() ? h.name() : long_name);
+      if (type == 'S' || (regular && sparse))
+        broken(in_.name(), header,
+               fmt::format("'{}' is a sparse file, which is not supported", path));
+      if (type == '5' && !path.empty() && !path.ends_with('/')) path += '/';
+      if ((regular || type == '5') && !path.empty()) {
+        *member = {std::move(path), begin, size};
+        return true;
+      }
+      long_name.clear();
+      long_size = kNone;
+      sparse = false;
+    }
+  }
+  return false;
+}
+
+namespace {
+
+// A tar that is read by position.
+class TarFile final : public TarInput {
+ public:
+  explicit TarFile(BytesPtr file) : file_(std::move(file)) {}
+  const std::string& name() const override { return file_->name(); }
+  bool ends(uint64_t at) override { return at >= file_->size(); }
+  uint64_t most() const override { return file_->size(); }
+  std::string text(uint64_t at, uint64_t n) override {
+    if (n > file_->size() - at) {
+      broken(name(), at,
+             n == kBlock ? "it ends in the middle of a header" : "it ends in the middle");
+    }
+    std::string text = file_->text(at, n);
+    if (at == 0 && (text.starts_with("\x1f\x8b") || text.starts_with("BZh") ||
+                    text.starts_with("\xfd\x37zXZ")))
+      broken(
+          name(), at,
+          "it is packed, and packed files cannot be read by position; unpack it to a plain .tar, "
+          "or read it with WebDataset, which goes from begin to end (.tar.gz, .tar.bz2, .tar.xz, "
+          ".tar.zst)");
+    return text;
+  }
+
+ private:
+  BytesPtr file_;
+};
+
 class TarTree final : public ArchiveTree {
  public:
   explicit TarTree(const std::string& path) : ArchiveTree(path), file_(disk_bytes(path)) {
-    set_members(scan());
+    IndexBuild progress(file_->name(), static_cast<int64_t>(file_->size()));
+    TarFile in(file_);
+    TarReader reader(&in);
+    std::vector<Member> all;
+    for (TarMember m; reader.next(&m);) {
+      progress.at(static_cast<int64_t>(m.offset));
+      all.push_back({std::move(m.path), m.offset, m.size});
+    }
+    progress.finish(static_cast<int64_t>(file_->size()));
+    set_members(std::move(all));
   }
   BytesPtr open(const std::string& path) const override {
     const Member& m = member(path);
@@ -112,60 +202,6 @@ class TarTree final : public ArchiveTree {
   }
 
  private:
-  std::vector<Member> scan() const {
-    IndexBuild progress(file_->name(), static_cast<int64_t>(file_->size()));
-    std::vector<Member> out;
-    std::string long_name;  // of the member that follows
-    uint64_t long_size = kNone;
-    bool sparse = false;
-    uint64_t at = 0;
-    while (at < file_->size()) {
-      if (file_->size() - at < kBlock) broken(*file_, at, "it ends in the middle of a header");
-      const std::string block = file_->text(at, kBlock);
-      const Header h(block.data());
-      if (h.zero()) break;
-      if (!h.sum_is_right()) {
-        broken(*file_, at,
-               at == 0 && block.starts_with("\x1f\x8b")
-                   ? "it begins as gzip does; unpack it to a plain .tar"
-                   : "the checksum of a header is wrong");
-      }
-      uint64_t size = 0;
-      if (!h.number(124, 12, &size)) broken(*file_, at, "the size of a member is no number");
-      const char type = h.type();
-      const bool regular = type == '0' || type == 0 || type == '7';
-      const bool extension = type == 'x' || type == 'L' || type == 'g' || type == 'K';
-      if (!extension && long_size != kNone) size = long_size;
-      const uint64_t begin = at + kBlock;
-      if (size > file_->size() - begin)
-        broken(*file_, at, fmt::format("a member has {} bytes, but the archive ends", size));
-      if (type == 'x' || type == 'L') {
-        if (size > kLongestName) broken(*file_, at, "a header of extensions is too long");
-        const std::string text = file_->text(begin, size);
-        if (type == 'L') {
-          long_name = text.c_str();
-        } else if (!read_pax(text, &long_name, &long_size, &sparse)) {
-          broken(*file_, at, "a header of extensions does not parse");
-        }
-      } else if (!extension) {
-        std::string path = member_path(long_name.empty() ? h.name() : long_name);
-        if (type == 'S' || (regular && sparse))
-          broken(*file_, at, fmt::format("'{}' is a sparse file, which is not supported", path));
-        if (type == '5' && !path.empty() && !path.ends_with('/')) path += '/';
-        if ((regular || type == '5') && !path.empty())
-          out.push_back({std::move(path), begin, size});
-        long_name.clear();
-        long_size = kNone;
-        sparse = false;
-      }
-      at = begin + (size + kBlock - 1) / kBlock * kBlock;
-      progress.at(static_cast<int64_t>(at));
-    }
-    progress.finish(static_cast<int64_t>(file_->size()));
-    return out;
-  }
-
-  static constexpr uint64_t kNone = ~uint64_t{0};
   BytesPtr file_;
 };
 

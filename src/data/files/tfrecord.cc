@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <zlib.h>
 
 #include "base/crc32c.h"
 #include "base/error.h"
@@ -16,6 +15,7 @@
 #include "data/files/records.h"
 #include "data/files/rows.h"
 #include "data/files/schema.h"
+#include "data/files/unpack.h"
 #include "data/index_progress.h"
 
 namespace mycel::data {
@@ -220,65 +220,6 @@ class Records {
   std::vector<uint64_t> begins_;
 };
 
-// A packed file, from begin to end.
-class Unpacked {
- public:
-  explicit Unpacked(const std::string& path) : file_(open_file(path)), scan_(file_) {
-    if (inflateInit2(&z_, MAX_WBITS + 32) != Z_OK)  // 32: a header of gzip or of zlib
-      fail(ErrorKind::kMemory, "zlib: out of memory");
-  }
-  ~Unpacked() { inflateEnd(&z_); }
-  Unpacked(const Unpacked&) = delete;
-  Unpacked& operator=(const Unpacked&) = delete;
-  const std::string& name() const { return file_->name(); }
-  uint64_t at() const { return at_; }
-  // Exactly n bytes, or false at the end of the file; an error in between.
-  bool read(uint64_t n, std::string* out) {
-    out->clear();
-    while (out->size() < n) {
-      // Piece by piece: a broken length takes no more memory than there are bytes.
-      const size_t had = out->size();
-      out->resize(had + std::min<uint64_t>(n - had, 1 << 20));
-      out->resize(had + some(out->data() + had, out->size() - had));
-      if (out->size() == had) {
-        if (had == 0) return false;
-        fail(ErrorKind::kOs, "'{}' is truncated: it ends inside the record at unpacked byte {}",
-             name(), at_);
-      }
-    }
-    at_ += n;
-    return true;
-  }
-
- private:
-  size_t some(char* out, size_t n) {
-    z_.next_out = reinterpret_cast<Bytef*>(out);
-    z_.avail_out = static_cast<uInt>(n);
-    while (z_.avail_out == n && !ended_) {
-      const std::string_view in = scan_.peek(1 << 16);
-      z_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
-      z_.avail_in = static_cast<uInt>(in.size());
-      const int state = inflate(&z_, Z_NO_FLUSH);
-      scan_.skip(in.size() - z_.avail_in);
-      if (state == Z_STREAM_END) {
-        ended_ = scan_.done();
-        if (!ended_) inflateReset(&z_);  // gzip files may be put one after the other
-      } else if (state == Z_BUF_ERROR && scan_.done()) {
-        fail(ErrorKind::kOs, "'{}' is truncated: its packed bytes end early", name());
-      } else if (state != Z_OK && state != Z_BUF_ERROR) {
-        fail(ErrorKind::kOs, "'{}' is damaged, or not packed by gzip or zlib", name());
-      }
-    }
-    return n - z_.avail_out;
-  }
-
-  BytesPtr file_;
-  Scanner scan_;
-  z_stream z_{};
-  bool ended_ = false;
-  uint64_t at_ = 0;
-};
-
 bool next_record(Unpacked* in, std::string* record) {
   const uint64_t at = in->at();
   std::string header;
@@ -327,7 +268,7 @@ class PackedRecords final : public StreamDataset {
       while (true) {
         if (in_ && next_record(in_.get(), record)) return true;
         if (file_ == d_.paths_.size()) return false;
-        in_ = std::make_unique<Unpacked>(d_.paths_[file_++]);
+        in_ = std::make_unique<Unpacked>(open_file(d_.paths_[file_++]));
       }
     }
     const PackedRecords& d_;
@@ -368,7 +309,7 @@ DatasetPtr open(const Options& o) {
         o,
         [&](std::string* record, std::string* file) {
           for (const std::string& path : paths) {
-            Unpacked in(path);
+            Unpacked in(open_file(path));
             *file = path;
             if (next_record(&in, record)) return true;
           }

@@ -1,6 +1,9 @@
 """A few hundred random changes of each format: rows or an error of the user, nothing else.
 tests/fuzz/data_files_fuzz.cc does it in any number."""
 
+import bz2
+import gzip
+import lzma
 import random
 import zipfile
 from pathlib import Path
@@ -8,6 +11,7 @@ from pathlib import Path
 import mycel.dataset as ds
 import numpy as np
 import pytest
+import tiny_vision
 from tiff_files import write_tiff
 from tiny_files import make_all
 
@@ -20,6 +24,9 @@ CASES = [
     ("GeoTiffDataset", "dataset_files", "a.tif"),
     ("MindDataset", "dataset_files", "mixed"),
     ("ManifestDataset", "dataset_file", "manifest/all.manifest"),
+    ("WebDataset", "dataset_files", "folder.tar.gz"),
+    ("WebDataset", "dataset_files", "folder.tar.bz2"),
+    ("TextFileDataset", "dataset_files", "text.xz"),
 ]
 
 
@@ -29,6 +36,10 @@ def root(tmp_path_factory):
     make_all(folder)
     np.save(folder / "x.npy", np.arange(12.0).reshape(3, 4))
     write_tiff(folder / "a.tif", np.ones((40, 40, 2), np.uint8), tile=(16, 16))
+    tar, text = (folder / "folder.tar").read_bytes(), b"some text\n" * 400
+    (folder / "folder.tar.gz").write_bytes(gzip.compress(tar))
+    (folder / "folder.tar.bz2").write_bytes(bz2.compress(tar))
+    (folder / "text.xz").write_bytes(lzma.compress(text))
     with zipfile.ZipFile(Path(__file__).parent / "published_mindrecord.zip") as z:
         z.extractall(folder)
     return folder
@@ -73,3 +84,19 @@ def test_random_changes(root, tmp_path, cls, argument, name):
         except (OSError, ValueError, TypeError, KeyError):
             refused += 1
     assert refused > 10
+
+
+@pytest.mark.parametrize("number", [1, 2])  # the second is packed
+def test_random_changes_of_structs_and_cells(tmp_path, number):
+    tiny_vision.make_mat_sets(tmp_path)
+    (tmp_path / "sbd" / "val.txt").write_text(f"2008_{number}\n")
+    file = tmp_path / "sbd" / "cls" / f"2008_{number}.mat"
+    whole, draw, refused = file.read_bytes(), random.Random(2), 0
+    for _ in range(400):
+        file.write_bytes(changed(whole, draw))
+        for task in ("Boundaries", "Segmentation"):
+            try:
+                list(ds.SBDataset(str(tmp_path / "sbd"), task, "val", shuffle=False))
+            except (OSError, ValueError):
+                refused += 1
+    assert refused > 20
