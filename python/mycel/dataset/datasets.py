@@ -8,7 +8,7 @@ import numpy as np
 from mycel import _mycel, log
 from mycel._mycel import entry
 from mycel.dataset import _arguments as arguments
-from mycel.dataset import callback, config, recipes, samplers
+from mycel.dataset import callback, config, gates, recipes, samplers
 from mycel.dataset._operations import as_steps
 from mycel.dataset.choices import Shuffle
 from mycel.dataset.iterators import Iterator
@@ -63,9 +63,12 @@ class Dataset:
         self._pipeline = pipeline
         self._epoch = self._position = 0
         self._callbacks = list(callbacks)
+        self._gates = []  # of sync_wait
 
     def _next(self, pipeline, callbacks=()):
-        return Dataset(pipeline, self._callbacks + list(callbacks))
+        made = Dataset(pipeline, self._callbacks + list(callbacks))
+        made._gates = self._gates
+        return made
 
     # -- batches ------------------------------------------
 
@@ -328,7 +331,9 @@ class Dataset:
         """The rows of this, then those of other datasets with the same columns."""
         others = [datasets] if isinstance(datasets, Dataset) else list(datasets)
         _check_datasets([self, *others], "concat")
-        return self._next(_data.concat([d._pipeline for d in [self, *others]]))
+        made = self._next(_data.concat([d._pipeline for d in [self, *others]]))
+        made._gates = [g for d in [self, *others] for g in d._gates]
+        return made
 
     def cache(self, size=0, folder=None):
         """Keeps rows that were made once: in memory (size: MB at most, 0 without limit), or in a
@@ -343,6 +348,8 @@ class Dataset:
 
     def _begin(self, epoch):
         self._epoch, self._position = epoch + 1, 0
+        for g in self._gates:
+            g.begin()
         for c in self._callbacks:
             c._begin(epoch)
 
@@ -481,9 +488,24 @@ class Dataset:
     def close_pool(self):
         """Ends worker processes; those of a pipeline end with it in any case."""
 
+    @entry
     def sync_wait(self, condition_name, num_batch=1, callback=None):
-        """Refused: a callback of map (DSCallback) does it."""
-        raise NotImplementedError("sync_wait is not supported: use a callback of map (DSCallback)")
+        """Rows of an iterator (batches, behind batch) are made only when they are released: in each
+        epoch num_batch of them, and as many with each sync_update(condition_name), which calls
+        callback(data) before. Functions of a later map see what it changed; nothing is made ahead.
+        RuntimeError at a row that is not released. For loops of the program; Model.train refuses
+        such a dataset: there a callback of map (DSCallback) serves."""
+        gate = gates.Gate(condition_name, num_batch, callback)
+        if any(g.name == gate.name for g in self._gates):
+            raise RuntimeError(f"sync_wait: there is a condition {gate.name!r} already")
+        made = self._next(self._pipeline)
+        made._gates = [*self._gates, gate]
+        return made
+
+    @entry
+    def sync_update(self, condition_name, num_batch=None, data=None):
+        """Releases num_batch more rows (None: as many as sync_wait said), after the callback."""
+        gates.found(self._gates, condition_name).update(num_batch, data)
 
     def to_json(self, filename=""):
         """How the pipeline was made, as a dict; also into a file if one is named."""
@@ -577,8 +599,11 @@ def _check_datasets(datasets, what):
 
 def _zipped(datasets):
     _check_datasets(datasets, "zip")
-    callbacks = [c for d in datasets for c in d._callbacks]
-    return Dataset(_data.zip([d._pipeline for d in datasets]), callbacks)
+    made = Dataset(
+        _data.zip([d._pipeline for d in datasets]), [c for d in datasets for c in d._callbacks]
+    )
+    made._gates = [g for d in datasets for g in d._gates]
+    return made
 
 
 def _kept(pipeline, cache):

@@ -15,7 +15,7 @@ from mycel import _mycel, log
 _DTYPE = type(_mycel.float32)
 _OPERATORS = (
     "batch bucket_batch_by_length cache concat filter flat_map map padded_batch project rename "
-    "repeat shuffle skip skip_errors split take use_sampler zip"
+    "repeat shuffle skip skip_errors split sync_wait take use_sampler zip"
 ).split()
 
 

@@ -415,6 +415,11 @@ def _check_dataset(owner, dataset):
         raise TypeError(f"Model.{owner}: a dataset was expected, got {type(dataset).__name__}")
     if dataset._pipeline.size() == 0:
         raise ValueError(f"Model.{owner}: the dataset has no rows")
+    if dataset._gates:
+        raise NotImplementedError(
+            f"Model.{owner}: a dataset with sync_wait is for loops of the program; use a callback "
+            "of map (DSCallback, WaitedDSCallback)"
+        )
 
 
 def _sink(owner, wanted, size):
