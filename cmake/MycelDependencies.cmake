@@ -71,3 +71,6 @@ set(MYCEL_MEDIA_LIBRARIES JPEG::JPEG TIFF::TIFF ZLIB::ZLIB BZip2::BZip2 LibLZMA:
   Eigen3::Eigen
   PkgConfig::MYCEL_libzip PkgConfig::MYCEL_libzstd PkgConfig::MYCEL_sndfile PkgConfig::MYCEL_tinyxml2 ${MYCEL_spng} ${MYCEL_webp}
   ${MYCEL_sentencepiece} ${MYCEL_sentencepiece_train})
+
+# The server of networks.
+pkg_check_modules(MYCEL_httplib REQUIRED IMPORTED_TARGET cpp-httplib)

@@ -101,6 +101,7 @@ foreach(room IN LISTS MYCEL_ROOMS)
   mycel_sources(sources "${room}/")
   list(FILTER sources EXCLUDE REGEX "/src/backend/(cpu/onednn|cuda)/")
   list(FILTER sources EXCLUDE REGEX "/src/data/(${MYCEL_MEDIA_FOLDERS})/")
+  list(FILTER sources EXCLUDE REGEX "/src/lite/serve/http/")
   mycel_object_library(mycel_${room} room_objects SOURCES ${sources} GENERATED)
 endforeach()
 mycel_sources(sources "backend/cpu/onednn/")
@@ -143,6 +144,17 @@ if(TARGET mycel_llvm)
   endif()
 endif()
 
+# --- libmycel_serve.so: the HTTP side of `mycel serve`, loaded with the first call
+# (src/lite/serve/library.h).
+mycel_sources(sources "lite/serve/http/")
+mycel_object_library(mycel_serve_objects serve_objects SOURCES ${sources} LINK PkgConfig::MYCEL_httplib)
+add_library(mycel_serve MODULE ${serve_objects})
+target_link_libraries(mycel_serve PRIVATE mycel mycel_dependencies PkgConfig::MYCEL_httplib)
+target_link_options(mycel_serve PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--no-undefined
+  -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libmycel_serve.map)
+set_target_properties(mycel_serve PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libmycel_serve.map
+  LIBRARY_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:mycel>)
+
 # --- libmycel_media.so: files and transforms of data, with the foreign libraries that read formats;
 # loaded by libmycel with the first record that is looked up (src/data/media.h).
 mycel_sources(sources "data/(${MYCEL_MEDIA_FOLDERS})/")
@@ -162,7 +174,7 @@ set_target_properties(mycel_media PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/
 # A program or module that runs kernels or reads data: linked with libmycel, built after what
 # libmycel loads.
 function(mycel_runs_kernels target)
-  add_dependencies(${target} mycel_media)
+  add_dependencies(${target} mycel_media mycel_serve)
   if(TARGET mycel_jit)
     add_dependencies(${target} mycel_jit)
   endif()

@@ -18,6 +18,7 @@ void add_cache(CLI::App& app);
 void add_codegen(CLI::App& app);
 void add_ir(CLI::App& app);
 void add_predict(CLI::App& app);
+void add_serve(CLI::App& app);
 void add_version(CLI::App& app);
 
 // Thrown by a command whose status says something other than success or an error.

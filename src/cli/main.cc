@@ -43,6 +43,7 @@ int run(int argc, char** argv) {
   add_ir(app);
   add_cache(app);
   add_codegen(app);
+  add_serve(app);
   if (std::string wrong = correction(app, argc, argv); !wrong.empty()) {
     fmt::print(stderr, "mycel: {}\n", wrong);
     return 2;
