@@ -5,7 +5,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "base/error.h"
+#include "bind/convert.h"
 #include "bind/data.h"
+#include "bind/tensor_object.h"
 #include "data/source.h"
 
 namespace mycel::bind {
@@ -66,8 +68,19 @@ class PythonTransform final : public data::Transform {
   bool random_ = false;
 };
 
+// An array of numbers is used where it lies: nobody writes into memory that is not ours, and what
+// comes back of it is copied (from_value).
+data::Value borrowed(nb::handle o, const char* what) {
+  if (is_tensor(o.ptr()) || !nb::hasattr(o, "dtype") || !PyObject_CheckBuffer(o.ptr()))
+    return to_value(o, what);
+  const std::string kind = nb::cast<std::string>(o.attr("dtype").attr("kind"));
+  const bool numbers = kind == "u" || kind == "i" || kind == "f";
+  return numbers ? data::Value(share_buffer(o.ptr(), what)) : to_value(o, what);
+}
+
 nb::object run_operation(const Operation& op, nb::handle values, uint64_t seed, uint64_t count) {
-  Row row = to_row(values, op.transform->name().c_str());
+  Row row;
+  for (nb::handle o : values) row.push_back(borrowed(o, op.transform->name().c_str()));
   {
     nb::gil_scoped_release release;
     Philox draw(seed, count);

@@ -174,7 +174,7 @@ void JpegReader::begin(const Crop& crop, bool grey) {
   s.grey = grey;
   s.width = crop.w;
   s.row = crop.top;
-  s.line.resize(static_cast<size_t>(c.output_width) * 4 + 64);
+  s.line.resize(static_cast<size_t>(c.output_width) * 4 + 128);
   // Columns: whole blocks around the crop and its neighbours, whose colours blend into it.
   const int64_t left = std::max<int64_t>(0, crop.left - 1);
   const int64_t right = std::min<int64_t>(c.output_width, crop.left + crop.w + 1);
@@ -193,7 +193,10 @@ void JpegReader::begin(const Crop& crop, bool grey) {
 
 const uint8_t* JpegReader::next() {
   State& s = *s_;
+  // libjpeg-turbo writes pixels past the caches where a row begins at a whole vector; this one is
+  // read at once.
   JSAMPROW line = s.line.data();
+  line += 64 - reinterpret_cast<uintptr_t>(line) % 64 + 1;
   if (setjmp(s.failure.jump)) s.fail();
   jpeg_read_scanlines(&s.c, &line, 1);
   s.check_end(s.row++);

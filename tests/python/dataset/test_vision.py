@@ -133,6 +133,21 @@ def test_a_header_cannot_claim_what_the_data_does_not_hold(name, at):
         vision.Decode()(file)
 
 
+@pytest.mark.parametrize("inter", [m.name for m in vision.Inter])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+def test_channels_are_resized_as_if_alone(inter, dtype):
+    """Pixels of three and four channels have loops of their own; a plane is computed plainly."""
+    sizes = [(1, 1), (2, 3), (5, 4), (9, 7), (16, 33), (37, 51), (64, 90)]
+    for h, w in sizes:
+        image = vision_cases.picture(h, w, 4, h).astype(dtype)
+        for size in sizes:
+            change = vision.Resize(size, vision.Inter[inter])
+            planes = [change(np.ascontiguousarray(image[..., k])) for k in range(4)]
+            for c in (3, 4):
+                got = change(np.ascontiguousarray(image[..., :c]))
+                assert (got == np.stack(planes[:c], -1)).all(), (h, w, size, c)
+
+
 def test_decoded_image_is_not_decoded_again():
     with pytest.raises(ValueError, match="bytes of a file"):
         vision.Decode()(RGB)
