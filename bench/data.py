@@ -1,34 +1,69 @@
-"""Rates of the data pipeline: small JPEG images from a tar archive, and the same images kept in
-memory.
+"""The data pipeline against its peers: photographs and small images from files to batches, images
+kept in memory, spectrograms. The same files for all, one process at a time, in turns.
 
-Usage: python bench/data.py [--images TAR/FOLDER] [--workers 2]
-       python bench/data.py --peer torch --images TAR/FOLDER      (in an environment that has it)
+    ./dev bench data                                  (only Mycel)
+    python bench/data.py [work...] [--rounds 3] [--workers 2] [--images TAR/FOLDER]
+                         [--peer torch=PYTHON] [--peer published=PYTHON] [--peer opencv=PYTHON]
 
-Without --images the 50,000 JPEG files of CIFAR-10 are read if they lie beside the checkout, else
-5,000 images are drawn. MYCEL_BENCH_PYTHON names the Python that has torch and torchvision, which
-read the same images, unpacked, through ImageFolder and DataLoader. The large photographs are
-measured by `./dev bench peers data`.
+A peer lives in an environment of its own, named by its Python: torch (torchvision, torchaudio),
+published (mindspore) and opencv (opencv-python, NumPy). MYCEL_BENCH_PEERS="torch=... opencv=..."
+does the same. Work: photographs, small, kept, spectrogram, mel. Photographs are 300 JPEG files of
+500 x 375 pixels with the spectrum of photographs, made with Pillow; small images are those of
+--images, an archive with a folder of classes (CIFAR-10 if it lies beside the checkout, else 5,000
+drawn ones). Mycel reads the archive, the others its files, unpacked. Each figure is the median of
+the rounds, in items a second; the ratio is to the best peer. What each does: data_contenders.py.
 """
 
 import argparse
 import io
+import json
 import os
+import statistics
 import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 
-BATCH = 256
-BESIDE = os.path.join(os.path.dirname(__file__), "../../shared/data/cifar10/train.tar")
+HERE = os.path.dirname(os.path.abspath(__file__))
+BESIDE = os.path.join(HERE, "../../shared/data/cifar10/train.tar")
+WORK = {
+    "photographs": ("mycel", "torch", "published", "opencv"),
+    "small": ("mycel", "torch", "published", "opencv"),
+    "kept": ("mycel",),
+    "kept-bytes": ("mycel",),
+    "spectrogram": ("mycel", "torch", "published"),
+    "mel": ("mycel", "torch", "published"),
+}
+SAME_AS = {"kept": "small", "kept-bytes": "small"}  # whose peers the ratio is to
 
 
-def drawn(folder):
-    """A tar of 5,000 images of 32 x 32 pixels in ten classes; needs pillow."""
+def draw_photographs(folder):
     import numpy as np
     from PIL import Image
 
-    path, random = os.path.join(folder, "drawn.tar"), np.random.default_rng(0)
+    r = np.random.default_rng(0)
+    fy, fx = np.fft.fftfreq(375)[:, None], np.fft.rfftfreq(500)[None]
+    fall = 1 / np.maximum(np.hypot(fy, fx), 1 / 500) ** 1.3
+
+    def plane():
+        p = np.fft.irfft2(fall * np.fft.rfft2(r.standard_normal((375, 500))), (375, 500))
+        return p / p.std()
+
+    for n in range(300):
+        os.makedirs(f"{folder}/class{n % 10}", exist_ok=True)
+        grey, ramp = plane(), np.linspace(-1, 1, 500)
+        x = np.stack([grey + 0.4 * plane() + r.uniform(-1, 1) * ramp for _ in range(3)], -1)
+        x += 0.08 * r.standard_normal(x.shape)  # the grain of a sensor
+        pixels = np.clip(128 + 48 * x, 0, 255).astype(np.uint8)
+        Image.fromarray(pixels).save(f"{folder}/class{n % 10}/{n:04d}.jpg", quality=90)
+
+
+def draw_small(path):
+    """A tar of 5,000 images of 32 x 32 pixels in ten classes."""
+    import numpy as np
+    from PIL import Image
+
+    random = np.random.default_rng(0)
     with tarfile.open(path, "w") as tar:
         for i in range(5000):
             small = random.integers(0, 256, (8, 8, 3), np.uint8)
@@ -38,98 +73,83 @@ def drawn(folder):
             info.size = data.tell()
             data.seek(0)
             tar.addfile(info, data)
-    return path + "/train"
 
 
-def rate(epoch, count, epochs):
-    """Images a second: the median of some epochs behind a first one."""
-    epoch()
-    rates = []
-    for _ in range(epochs):
-        start = time.perf_counter()
-        epoch()
-        rates.append(count / (time.perf_counter() - start))
-    return sorted(rates)[len(rates) // 2]
+def make_files(work, folder, images, peers):
+    """{work: what Mycel reads, what peers read}"""
+    if work == "photographs":
+        path = f"{folder}/photographs"
+        if not os.path.isdir(path):
+            draw_photographs(path)
+        return path, path
+    if work in ("spectrogram", "mel"):
+        import numpy as np
+
+        path = f"{folder}/sounds.npy"
+        sounds = np.random.default_rng(0).standard_normal((100, 32000)).astype(np.float32)
+        np.save(path, 0.1 * sounds)
+        return path, path
+    if not images and os.path.exists(BESIDE):
+        images = BESIDE + "/train"
+    if not images:
+        if not os.path.exists(f"{folder}/small.tar"):
+            draw_small(f"{folder}/small.tar")
+        images = f"{folder}/small.tar/train"
+    archive, _, inside = images.partition(".tar/")
+    if peers and not os.path.isdir(f"{folder}/small"):
+        with tarfile.open(archive + ".tar") as tar:
+            tar.extractall(f"{folder}/small", filter="data")
+    return images, f"{folder}/small/{inside}"
 
 
-def ours(images, workers):
-    import mycel.dataset as ds
-    import mycel.dataset.vision as vision
-
-    def epochs_of(dataset, epochs):
-        it = dataset.batch(BATCH, num_parallel_workers=workers).create_tuple_iterator()
-        made = rate(lambda: sum(1 for _ in it), len(source), epochs)
-        it.release()
-        return made
-
-    source = ds.ImageFolderDataset(images, decode=True)
-    normal = [
-        vision.RandomHorizontalFlip(),
-        vision.Normalize([125.3, 123.0, 113.9], [63.0, 62.1, 66.7]),
-        vision.HWC2CHW(),
-    ]
-    yield "from JPEG", epochs_of(source.shuffle(2).map(normal, "image"), 3)
-    yield "kept, bytes", epochs_of(source.cache().shuffle(2), 7)
-    yield (
-        "kept, flipped and normalized",
-        epochs_of(source.cache().shuffle(2).map(normal, "image"), 5),
-    )
-
-
-def torch_rate(images, workers):
-    """The same from JPEG with torchvision; images: a folder of classes."""
-    import torch
-    import torchvision
-    from torchvision.transforms import v2
-
-    change = v2.Compose(
-        [
-            v2.RandomHorizontalFlip(),
-            v2.PILToTensor(),
-            v2.ToDtype(torch.float32),
-            v2.Normalize([125.3, 123.0, 113.9], [63.0, 62.1, 66.7]),
-        ]
-    )
-    data = torchvision.datasets.ImageFolder(images, change)
-    loader = torch.utils.data.DataLoader(
-        data, BATCH, shuffle=True, num_workers=workers, persistent_workers=True
-    )
-    return rate(lambda: sum(1 for _ in loader), len(data), 1)
+def run(python, who, work, path, workers):
+    """Items a second, or none where the peer fails; its error is shown."""
+    command = [python, f"{HERE}/data_contenders.py", who, work, path, str(workers)]
+    env = dict(os.environ, OMP_NUM_THREADS="1")
+    if who != "mycel":
+        env.pop("PYTHONPATH", None)
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    if done.returncode:
+        print(f"{who}, {work}: {done.stderr[-800:]}", file=sys.stderr)
+        return None
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("work", nargs="*", default=list(WORK))
     parser.add_argument("--images")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--peer")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--peer", action="append", default=[])
     args = parser.parse_args()
-    if args.peer:
-        print(torch_rate(args.images, args.workers))
-        return
+    for work in args.work:
+        if work not in WORK:
+            parser.error(f"there is no work '{work}'; expected {', '.join(WORK)}")
+    named = os.environ.get("MYCEL_BENCH_PEERS", "").split() + args.peer
+    pythons = {"mycel": sys.executable, **dict(n.split("=", 1) for n in named)}
+    rates = {}
     with tempfile.TemporaryDirectory() as folder:
-        images = args.images or (BESIDE + "/train" if os.path.exists(BESIDE) else drawn(folder))
-        best = None
-        python = os.environ.get("MYCEL_BENCH_PYTHON")
-        if python:
-            archive, _, inside = images.partition(".tar/")
-            with tarfile.open(archive + ".tar") as tar:
-                tar.extractall(folder)
-            command = [
-                python,
-                __file__,
-                "--peer",
-                "torch",
-                "--images",
-                os.path.join(folder, inside),
-            ]
-            done = subprocess.run(command, capture_output=True, text=True)
-            if done.returncode:
-                sys.exit(f"the peer failed: {done.stderr[-500:]}")
-            best = float(done.stdout)
-            print(f"{'torchvision, from JPEG':32} {best:12,.0f} images/s")
-        for name, made in ours(images, args.workers):
-            ratio = f"   {made / best:6.1f} x torchvision from JPEG" if best else ""
-            print(f"{name:32} {made:12,.0f} images/s{ratio}")
+        for work in args.work:
+            own, theirs = make_files(work, folder, args.images, len(pythons) > 1)
+            for _ in range(args.rounds):
+                for who in WORK[work]:
+                    if who not in pythons:
+                        continue
+                    path = own if who == "mycel" else theirs
+                    rate = run(pythons[who], who, work, path, args.workers)
+                    if rate:
+                        rates.setdefault(work, {}).setdefault(who, []).append(rate)
+    peers = [p for p in ("torch", "published", "opencv") if p in pythons]
+    print("| items a second | Mycel |" + "".join(f" {p} |" for p in peers) + " ratio |")
+    print("|---|---|" + "---|" * len(peers) + "---|")
+    for work in args.work:
+        found = {who: statistics.median(r) for who, r in rates.get(work, {}).items()}
+        others = {**rates.get(SAME_AS.get(work, work), {})}
+        best = max((statistics.median(r) for w, r in others.items() if w != "mycel"), default=0)
+        cells = [f"{found[w]:,.0f}" if w in found else "" for w in ("mycel", *peers)]
+        ratio = f"{found['mycel'] / best:.1f}" if best and "mycel" in found else ""
+        print(f"| {work} | " + " | ".join(cells) + f" | {ratio} |")
 
 
 if __name__ == "__main__":

@@ -101,6 +101,38 @@ TEST(Permutation, EveryOrderIsAsLikely) {
   EXPECT_LT(chi, 60);  // 23 degrees of freedom: exceeded once in 30,000
 }
 
+// Pearson's statistic of counts that should be equal.
+double chi_square(const std::vector<int>& counts, double want) {
+  double chi = 0;
+  for (const int n : counts) chi += (n - want) * (n - want) / want;
+  return chi;
+}
+
+TEST(Permutation, PlacesAndNeighboursAreSpreadEvenly) {
+  constexpr int kCells = 256;
+  for (uint64_t n : {uint64_t{1} << 17, uint64_t{1'000'003}, uint64_t{100'000'000}}) {
+    for (uint64_t seed = 0; seed < 8; ++seed) {
+      const Permutation p(n, seed);
+      constexpr int kPlaces = 100'000;
+      // Of the first places: where they go, and how far neighbours and places with one other bit
+      // lie apart.
+      std::vector<int> where(kCells), apart(kCells), flipped(kCells);
+      const auto cell = [&](uint64_t v) { return static_cast<size_t>(v % n * kCells / n); };
+      for (uint64_t i = 0; i < kPlaces; ++i) {
+        ++where[cell(p(i))];
+        ++apart[cell(n + p(i + 1) - p(i))];
+        ++flipped[cell(n + p(i ^ (1 << seed)) - p(i))];
+      }
+      // 255 degrees of freedom: above 372 once in 400,000; of pairs each is counted twice.
+      if (n > kPlaces * 10) {
+        EXPECT_LT(chi_square(where, double{kPlaces} / kCells), 372) << n;
+      }
+      EXPECT_LT(chi_square(apart, double{kPlaces} / kCells), 372) << n << " seed " << seed;
+      EXPECT_LT(chi_square(flipped, double{kPlaces} / kCells), 2 * 372) << n << " seed " << seed;
+    }
+  }
+}
+
 TEST(Permutation, DependsOnTheStream) {
   const Permutation a(1000, 5, 0), b(1000, 5, 1);
   int same = 0;

@@ -11,11 +11,6 @@
 namespace mycel::data {
 namespace {
 
-bool alike(const Value& a, const Value& b) {
-  if (a.is_tensor() != b.is_tensor() || !(a.shape() == b.shape())) return false;
-  return !a.is_tensor() || a.tensor().dtype() == b.tensor().dtype();
-}
-
 // Copies `n` elements at `from` of the one array to `to` of the other, for every line (all dims but
 // the last) of a value inside a larger one.
 template <typename Copy>
@@ -36,30 +31,47 @@ void each_line(const Shape& inner, const Shape& outer, Copy&& copy) {
 
 }  // namespace
 
-Value stack(const std::vector<Value>& rows, const std::string& column) {
-  const Value& first = rows[0];
-  for (size_t i = 1; i < rows.size(); ++i) {
-    if (alike(rows[i], first)) continue;
+void Stack::add(const Value& v) {
+  const bool strings = v.is_strings();
+  if (there_ == 0) {
+    first_ = v.describe();
+    shape_ = v.shape();
+    Shape shape = shape_;
+    shape.insert(0, static_cast<int64_t>(rows_));
+    if (strings) {
+      strings_.shape = shape;
+    } else {
+      tensor_ = Tensor::empty(v.tensor().dtype(), shape);
+    }
+  }
+  const bool alike = !tensor_ == strings && v.shape() == shape_ &&
+                     (strings || v.tensor().dtype() == tensor_.dtype());
+  if (!alike) {
     value_error(
         "batch: column '{}' has rows {} and {} (row {} of the batch); they must be alike\n  Resize "
         "or pad them (pad_info), or leave the column out with project.",
-        column, first.describe(), rows[i].describe(), i);
+        column_, first_, v.describe(), there_);
   }
-  Shape shape = first.shape();
-  shape.insert(0, static_cast<int64_t>(rows.size()));
-  if (first.is_strings()) {
-    StringArray out{{}, shape};
-    for (const Value& v : rows) {
-      out.values.insert(out.values.end(), v.strings().values.begin(), v.strings().values.end());
-    }
-    return out;
+  if (strings) {
+    strings_.values.insert(strings_.values.end(), v.strings().values.begin(),
+                           v.strings().values.end());
+  } else if (const size_t bytes = v.tensor().bytes()) {
+    std::memcpy(static_cast<char*>(tensor_.mutable_raw()) + there_ * bytes, v.tensor().raw(),
+                bytes);
   }
-  const size_t bytes = first.tensor().bytes();
-  Tensor out = Tensor::empty(first.tensor().dtype(), shape);
-  auto* to = static_cast<char*>(out.mutable_raw());
-  for (size_t i = 0; i < rows.size() && bytes; ++i)
-    std::memcpy(to + i * bytes, rows[i].tensor().raw(), bytes);
-  return out;
+  ++there_;
+}
+
+Value Stack::take() {
+  MYCEL_CHECK(there_ == rows_, "a stack of {} rows has {}", rows_, there_);
+  if (tensor_) return std::move(tensor_);
+  return std::move(strings_);
+}
+
+Value stack(const std::vector<Value>& rows, const std::string& column) {
+  Stack all(column, rows.size());
+  for (const Value& v : rows) all.add(v);
+  return all.take();
 }
 
 Value padded(const Value& v, const std::vector<int64_t>& shape, double number,

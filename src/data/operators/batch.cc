@@ -50,6 +50,26 @@ class Stacker {
     return options_.drop_remainder ? rows / size : (rows + size - 1) / size;
   }
 
+  // A batch of what row(0) to row(rows - 1) give; each row is stacked before the next is made where
+  // nothing needs to see them together.
+  template <typename RowOf>
+  Row made(size_t rows, RowOf&& row, int64_t batch, uint64_t epoch, int64_t boundary = 0) const {
+    if (options_.function || !padded_.empty()) {
+      std::vector<Row> all;
+      for (size_t i = 0; i < rows; ++i) all.push_back(row(i));
+      return stacked(all, batch, epoch, boundary);
+    }
+    std::vector<Stack> stacks;
+    for (size_t i = 0; i < rows; ++i) {
+      const Row one = row(i);
+      for (size_t c = stacks.size(); c < one.size(); ++c) stacks.emplace_back(columns_[c], rows);
+      for (size_t c = 0; c < one.size(); ++c) stacks[c].add(one[c]);
+    }
+    Row out;
+    for (Stack& s : stacks) out.push_back(s.take());
+    return out;
+  }
+
   // `boundary` > 0: what a dim of -1 is padded to.
   Row stacked(const std::vector<Row>& rows, int64_t batch, uint64_t epoch,
               int64_t boundary = 0) const {
@@ -113,10 +133,7 @@ class Stacker {
 Job stacking(const Dataset& of, const Stacker& stacker, std::vector<Job> jobs, int64_t batch,
              uint64_t epoch, int64_t boundary = 0) {
   return timed(of, [&stacker, jobs = std::move(jobs), batch, epoch, boundary] {
-    std::vector<Row> rows;
-    rows.reserve(jobs.size());
-    for (const Job& job : jobs) rows.push_back(job());
-    return stacker.stacked(rows, batch, epoch, boundary);
+    return stacker.made(jobs.size(), [&](size_t i) { return jobs[i](); }, batch, epoch, boundary);
   });
 }
 
@@ -188,10 +205,9 @@ class Batched final : public BatchWrapper {
  protected:
   Row make_row(uint64_t epoch, int64_t i) const override {
     const int64_t first = i * rows_, last = std::min(first + rows_, source_->size());
-    std::vector<Row> rows;
-    rows.reserve(static_cast<size_t>(last - first));
-    for (int64_t r = first; r < last; ++r) rows.push_back(source_->row(epoch, r));
-    return stacker_.stacked(rows, i, epoch);
+    return stacker_.made(
+        static_cast<size_t>(last - first),
+        [&](size_t r) { return source_->row(epoch, first + static_cast<int64_t>(r)); }, i, epoch);
   }
 
   RowsPtr stream(uint64_t epoch) const override {
