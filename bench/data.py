@@ -98,7 +98,7 @@ def make_files(work, folder, images, peers):
     archive, _, inside = images.partition(".tar/")
     if peers and not os.path.isdir(f"{folder}/small"):
         with tarfile.open(archive + ".tar") as tar:
-            tar.extractall(f"{folder}/small", filter="data")
+            tar.extractall(f"{folder}/small")
     return images, f"{folder}/small/{inside}"
 
 

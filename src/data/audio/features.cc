@@ -13,9 +13,12 @@ namespace mycel::data {
 std::vector<double> padded(const double* x, int64_t n, int64_t before, int64_t behind,
                            const std::string& border) {
   std::vector<double> out(static_cast<size_t>(before + n + behind));
+  std::copy(x, x + n, out.begin() + before);
+  if (border == "CONSTANT") return out;
   for (int64_t i = 0; i < before + n + behind; ++i) {
+    if (i == before) i += n;  // what is there already
+    if (i == before + n + behind) break;
     int64_t at = i - before;
-    if ((at < 0 || at >= n) && border == "CONSTANT") continue;
     if (border == "EDGE" || n == 1) {
       at = std::clamp<int64_t>(at, 0, n - 1);
     } else if (border == "SYMMETRIC") {

@@ -20,12 +20,22 @@ Signal read_signal(const Value& v, int rank, Accepts accepts) {
   const bool keeps =
       t.dtype() == DType::kFloat64 || (accepts == Accepts::kFloats && is_float(t.dtype()));
   s.dtype = keeps ? t.dtype() : DType::kFloat32;
+  if (t.dtype() == DType::kFloat32) {
+    s.x.assign(t.data<float>().begin(), t.data<float>().end());
+    return s;
+  }
   const Tensor wide = cast(t, DType::kFloat64);
   s.x.assign(wide.data<double>().begin(), wide.data<double>().end());
   return s;
 }
 
-Value to_value(const Signal& s) { return cast(Tensor::from(s.x, s.shape), s.dtype); }
+Value to_value(const Signal& s) {
+  if (s.dtype != DType::kFloat32) return cast(Tensor::from(s.x, s.shape), s.dtype);
+  Tensor t = Tensor::empty(DType::kFloat32, s.shape);
+  const std::span<float> to = t.mutable_data<float>();
+  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(s.x[i]);
+  return t;
+}
 
 Signal resized(const Signal& s, int64_t width) {
   Signal out;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "data/audio/border.h"
+#include "data/audio/fft.h"
 
 namespace mycel::data {
 
@@ -56,31 +57,62 @@ std::vector<Complex> rfft(const std::vector<double>& x) {
   return out;
 }
 
-std::vector<Complex> stft(const double* x, int64_t n, const Frames& f, int64_t* frames) {
-  std::vector<double> in = padded(x, n, f.pad, f.pad, "CONSTANT");
-  if (f.center)
-    in = padded(in.data(), static_cast<int64_t>(in.size()), f.n_fft / 2, f.n_fft / 2, f.border);
-  const auto size = static_cast<int64_t>(in.size());
-  if (size < f.n_fft) value_error("{} samples are fewer than the {} of a frame", size, f.n_fft);
-  *frames = (size - f.n_fft) / f.hop + 1;
-  const int64_t freqs = f.freqs();
-  std::vector<Complex> out(static_cast<size_t>(freqs * *frames));
-  Eigen::FFT<double> fft;
-  fft.SetFlag(Eigen::FFT<double>::HalfSpectrum);
-  std::vector<double> frame(static_cast<size_t>(f.n_fft));
-  std::vector<Complex> spectrum;
+namespace {
+
+// The spectra of the frames of a row, sixteen at a time: `put` gets the first frame's number, how
+// many there are, and the numbers of frame t at frequency k at [k * FrameTransform::kFrames + t].
+// Gives how many frames there are.
+template <typename Sizes, typename Put>
+int64_t each_frame(const double* x, int64_t n, const Frames& f, Sizes&& sizes, Put&& put) {
+  constexpr int64_t kMany = FrameTransform::kFrames;
+  std::vector<double> quiet, around;
+  if (f.pad) {
+    quiet = padded(x, n, f.pad, f.pad, "CONSTANT");
+    x = quiet.data(), n = static_cast<int64_t>(quiet.size());
+  }
+  if (f.center) {
+    around = padded(x, n, f.n_fft / 2, f.n_fft / 2, f.border);
+    x = around.data(), n = static_cast<int64_t>(around.size());
+  }
+  if (n < f.n_fft) value_error("{} samples are fewer than the {} of a frame", n, f.n_fft);
+  const int64_t frames = (n - f.n_fft) / f.hop + 1;
+  sizes(frames);
+  FrameTransform transform(f.n_fft);
+  const auto half = static_cast<size_t>((f.n_fft / 2 + 1) * kMany);
+  std::vector<double> block(static_cast<size_t>(f.n_fft * kMany)), real(half), imag(half);
   const double scale = f.normalized ? 1 / f.scale : 1;
-  for (int64_t t = 0; t < *frames; ++t) {
-    for (int64_t i = 0; i < f.n_fft; ++i)
-      frame[static_cast<size_t>(i)] =
-          in[static_cast<size_t>(t * f.hop + i)] * f.window[static_cast<size_t>(i)] * scale;
-    fft.fwd(spectrum, frame);
-    for (int64_t k = 0; k < freqs; ++k) {
-      const bool upper = k > f.n_fft / 2;
-      const Complex c = spectrum[static_cast<size_t>(upper ? f.n_fft - k : k)];
-      out[static_cast<size_t>(k * *frames + t)] = upper ? std::conj(c) : c;
+  for (int64_t first = 0; first < frames; first += kMany) {
+    const int64_t count = std::min(kMany, frames - first);
+    for (int64_t i = 0; i < f.n_fft; ++i) {
+      const double w = f.window[static_cast<size_t>(i)];
+      const double* from = x + first * f.hop + i;
+      double* to = &block[static_cast<size_t>(i * kMany)];
+      for (int64_t t = 0; t < count; ++t) to[t] = from[t * f.hop] * w * scale;
+    }
+    transform.run(block.data(), real.data(), imag.data());
+    for (int64_t k = 0; k < f.freqs(); ++k) {
+      const bool upper = k > f.n_fft / 2;  // the conjugate of its mirror image
+      const int64_t at = (upper ? f.n_fft - k : k) * kMany;
+      put(k, first, count, &real[static_cast<size_t>(at)], &imag[static_cast<size_t>(at)],
+          upper ? -1.0 : 1.0);
     }
   }
+  return frames;
+}
+
+}  // namespace
+
+std::vector<Complex> stft(const double* x, int64_t n, const Frames& f, int64_t* frames) {
+  std::vector<Complex> out;
+  const auto sizes = [&](int64_t all) {
+    out.resize(static_cast<size_t>(f.freqs() * (*frames = all)));
+  };
+  each_frame(
+      x, n, f, sizes,
+      [&](int64_t k, int64_t t, int64_t count, const double* re, const double* im, double sign) {
+        Complex* to = &out[static_cast<size_t>(k * *frames + t)];
+        for (int64_t i = 0; i < count; ++i) to[i] = {re[i], sign * im[i]};
+      });
   return out;
 }
 
@@ -122,17 +154,31 @@ Signal spectrogram(const Signal& s, const Frames& f, double power) {
   Signal out;
   out.dtype = s.dtype;
   int64_t frames = 0;
+  const int64_t parts = power == 0 ? 2 : 1;
   for (int64_t r = 0; r < s.rows(); ++r) {
-    for (const Complex& c : stft(s.row(r), s.width(), f, &frames)) {
-      if (power == 0) {
-        out.x.push_back(c.real());
-        out.x.push_back(c.imag());
-      } else {
-        out.x.push_back(power == 2   ? std::norm(c)
-                        : power == 1 ? std::abs(c)
-                                     : std::pow(std::abs(c), power));
-      }
-    }
+    size_t start = 0;
+    const auto sizes = [&](int64_t all) {
+      start = out.x.size();
+      frames = all;
+      if (r == 0) out.x.reserve(static_cast<size_t>(s.rows() * parts * f.freqs() * frames));
+      out.x.resize(start + static_cast<size_t>(parts * f.freqs() * frames));
+    };
+    each_frame(
+        s.row(r), s.width(), f, sizes,
+        [&](int64_t k, int64_t t, int64_t count, const double* re, const double* im, double sign) {
+          double* to = &out.x[start + static_cast<size_t>(parts * (k * frames + t))];
+          for (int64_t i = 0; i < count; ++i) {
+            const double square = re[i] * re[i] + im[i] * im[i];
+            if (power == 2) {
+              to[i] = square;
+            } else if (power == 0) {
+              to[2 * i] = re[i];
+              to[2 * i + 1] = sign * im[i];
+            } else {
+              to[i] = power == 1 ? std::sqrt(square) : std::pow(std::sqrt(square), power);
+            }
+          }
+        });
   }
   out.shape = s.shape;
   out.shape.set(-1, f.freqs());

@@ -1,5 +1,4 @@
-// Rounding to pixels in a form that compilers turn into vector code on every processor, and the
-// attribute that has a function compiled for several of them.
+// Rounding to pixels in a form that compilers turn into vector code on every processor.
 #pragma once
 
 #include <algorithm>
@@ -7,13 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define MYCEL_FOR_EACH_CPU \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define MYCEL_FOR_EACH_CPU
-#endif
+#include "data/each_cpu.h"
 
 namespace mycel::data::vision {
 

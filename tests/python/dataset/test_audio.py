@@ -240,3 +240,19 @@ def test_arguments_of_inner_transforms_are_checked():
     with pytest.raises(TypeError, match="MelSpectrogram: there is no argument 'n_ffts'"):
         audio.MFCC(melkwargs={"n_ffts": 3})
     assert mycel.dataset.audio.MFCC(8000, 4, melkwargs={"n_fft": 64})(tone(440)).shape == (4, 26)
+
+
+@pytest.mark.parametrize("n_fft", [2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 25, 30, 49, 97, 210, 400, 512])
+@pytest.mark.parametrize("onesided", [True, False])
+def test_transform_of_any_length(n_fft, onesided):
+    """Frames of every kind of length against NumPy, as many as leave a block half empty."""
+    signal = np.random.RandomState(n_fft).standard_normal((2, n_fft + 3 * 20))
+    change = audio.Spectrogram(
+        n_fft, hop_length=3, power=0, center=False, onesided=onesided,
+        window=audio.WindowType.HAMMING,
+    )  # fmt: skip
+    window = 0.54 - 0.46 * np.cos(2 * np.pi * np.arange(n_fft) / n_fft)
+    frames = np.stack([signal[:, t : t + n_fft] for t in range(0, 61, 3)], 1) * window
+    want = np.swapaxes((np.fft.rfft if onesided else np.fft.fft)(frames), 1, 2)
+    got = change(signal)
+    assert np.abs(got[..., 0] + 1j * got[..., 1] - want).max() < 1e-11
