@@ -188,10 +188,14 @@ Pipeline flat_map(const Pipeline& p, nb::handle f) {
   })};
 }
 
-// Waits in C++ with the lock of Python let go, and looks for Ctrl-C now and then.
+// Waits in C++ with the lock of Python let go, and looks for Ctrl-C now and then. Rows that are
+// being made are waited for, except those of worker processes, which end.
 void poll_signals() {
   nb::gil_scoped_acquire gil;
-  if (PyErr_CheckSignals()) throw nb::python_error();
+  if (!PyErr_CheckSignals()) return;
+  nb::python_error interrupted;
+  nb::module_::import_("mycel.dataset._processes").attr("close_all")();
+  throw interrupted;
 }
 
 // A position in a dataset that Python iterates over, epoch by epoch.

@@ -6,21 +6,61 @@ import pickle
 import re
 import sys
 import threading
+import traceback
+import weakref
 
 from mycel import log
 from mycel.dataset import config
+from mycel.dataset._shared import Channel
 
-_function = None  # of a worker process
+_pools = weakref.WeakSet()
 
 
-def _begin(payload):
-    global _function
+class _Elsewhere(Exception):
+    """The traceback in a worker process, as the cause of what arrives here."""
+
+    def __str__(self):
+        return "in a worker process:\n" + self.args[0]
+
+
+def _end_with(process):
+    from multiprocessing.connection import wait
+
+    wait([process.sentinel])
+    os._exit(0)
+
+
+def _serve(connection, parent, payload):
+    """The life of a worker process: it ends with the process that started it, also in a call."""
+    import multiprocessing
+
+    owner = multiprocessing.parent_process()
+    threading.Thread(target=_end_with, args=(owner,), daemon=True).start()
     os.environ["MYCEL_NUM_THREADS"] = "1"
-    _function = pickle.loads(payload)
+    channel = Channel(connection, parent)
+    try:
+        function = pickle.loads(payload)
+        while True:
+            args = channel.receive()
+            try:
+                answer = (True, function(*args))
+            except KeyboardInterrupt:
+                raise
+            except BaseException as e:  # noqa: BLE001
+                answer = (False, _sendable(e), traceback.format_exc())
+            args = None  # the block that they lie in is free
+            channel.send(answer)
+            answer = None
+    except (EOFError, OSError, KeyboardInterrupt):
+        os._exit(0)  # nobody is there to hear of it
 
 
-def _call(args):
-    return _function(*args)
+def _sendable(e):
+    try:
+        pickle.loads(pickle.dumps(e))
+    except Exception:  # noqa: BLE001
+        return RuntimeError(f"{type(e).__name__}: {e}")
+    return e
 
 
 def _main_can_be_imported():
@@ -36,53 +76,100 @@ def _main_can_be_imported():
         return False
 
 
+class _Worker:
+    def __init__(self, context, payload):
+        ours, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, os.getpid(), payload))
+        self._process.start()
+        theirs.close()
+        self._channel = Channel(ours, self._process.pid)
+
+    def call(self, args):
+        self._channel.send(args)
+        seconds, every = 0, config.hang_seconds()
+        while not self._channel.wait(every):
+            seconds += every
+            log.warning(f"dataset: a worker process has given nothing for {seconds} seconds")
+        return self._channel.receive()
+
+    def end(self):
+        self._process.terminate()
+
+
 class Pool:
     """A function called in one of several processes, which start with the first call. What it
-    raises arrives here with the traceback of the process."""
+    raises arrives here with the traceback of the process. From many threads at once."""
 
     def __init__(self, function, payload, workers):
-        self._payload, self._workers = payload, workers
-        self._executor = None
+        self._payload, self._count = payload, workers
+        self._workers, self._free = [], None
+        self._owner = os.getpid()
         self._lock = threading.Lock()
         self.random = getattr(function, "random", False)
+        _pools.add(self)
 
     def _started(self):
+        """The queue of workers that have nothing to do."""
         # Imported with the first call: most programs need none of it.
-        import concurrent.futures
+        import atexit
         import multiprocessing
+        import queue
 
+        if os.getpid() != self._owner:
+            raise RuntimeError(
+                "dataset: this process was forked; the worker processes belong to its parent"
+                "\n  Make the dataset in the process that reads it."
+            )
         with self._lock:
-            if self._executor is None:
-                self._executor = concurrent.futures.ProcessPoolExecutor(
-                    self._workers,
-                    mp_context=multiprocessing.get_context("spawn"),
-                    initializer=_begin,
-                    initargs=(self._payload,),
-                )
-            return self._executor
+            if not self._workers:
+                context = multiprocessing.get_context("spawn")
+                self._free = queue.SimpleQueue()
+                self._workers = [_Worker(context, self._payload) for _ in range(self._count)]
+                for worker in self._workers:
+                    self._free.put(worker)
+                # After the import of multiprocessing, whose own hook waits for processes.
+                atexit.unregister(close_all)
+                atexit.register(close_all)
+            return self._free
 
     def __call__(self, *args):
-        import concurrent.futures
-        from concurrent.futures.process import BrokenProcessPool
-
+        free = self._started()
+        worker = free.get()
         try:
-            made = self._started().submit(_call, args)
-            seconds = 0
-            while not concurrent.futures.wait([made], config.hang_seconds()).done:
-                seconds += config.hang_seconds()
-                log.warning(f"dataset: a worker process has given nothing for {seconds} seconds")
-            return made.result()
-        except BrokenProcessPool:
+            answer = worker.call(args)
+        except (EOFError, OSError):
             raise RuntimeError(
                 "dataset: a worker process died (killed, out of memory, or it could not import "
                 "the program)"
             ) from None
+        except BaseException:  # interrupted: an answer may come that nobody waits for
+            self.close()
+            raise
+        finally:
+            free.put(worker)
+        if answer[0]:
+            return answer[1]
+        _, error, text = answer
+        raise error from _Elsewhere(text)
 
     def close(self):
+        """Ends the processes, whatever they do; calls that wait for them raise. The next call
+        starts new ones."""
         with self._lock:
-            if self._executor is not None:
-                self._executor.shutdown(wait=False, cancel_futures=True)
-                self._executor = None
+            workers, self._workers = self._workers, []
+        if os.getpid() == self._owner:
+            for worker in workers:
+                worker.end()
+
+    def __del__(self):
+        self.close()
+
+
+def close_all():
+    """Ends all worker processes: before Python goes, and when it is interrupted while it waits for
+    rows."""
+    for pool in list(_pools):
+        pool.close()
 
 
 def pooled(function, workers):
