@@ -61,3 +61,14 @@ mycel_program(mycel_image_fuzz SOURCES ${PROJECT_SOURCE_DIR}/tests/fuzz/image_fu
               ${PROJECT_SOURCE_DIR}/tests/cpp/mutated_images.cc)
 set_target_properties(mycel_image_fuzz PROPERTIES EXCLUDE_FROM_ALL TRUE)
 target_include_directories(mycel_image_fuzz PRIVATE ${PROJECT_SOURCE_DIR}/tests/cpp)
+
+# The pipeline alone, all it needs linked in: small enough for CI to build it with the thread
+# sanitizer.
+mycel_sources(pipeline_sources "(base|tensor|data)/")
+list(FILTER pipeline_sources EXCLUDE REGEX "/src/data/(media\\.cc$|media/|text/|audio/)")
+file(GLOB_RECURSE pipeline_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/data/*_test.cc)
+list(FILTER pipeline_tests EXCLUDE REGEX "/src/data/(text|audio)/")
+add_executable(mycel_pipeline_tests EXCLUDE_FROM_ALL ${pipeline_sources} ${pipeline_tests}
+  ${PROJECT_SOURCE_DIR}/src/base/random_test.cc ${PROJECT_SOURCE_DIR}/tests/threads/linked_media.cc)
+target_link_libraries(mycel_pipeline_tests PRIVATE mycel_flags mycel_dependencies
+  ${MYCEL_MEDIA_LIBRARIES} GTest::gtest GTest::gtest_main)
