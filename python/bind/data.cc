@@ -370,6 +370,7 @@ void bind_data(nb::module_& parent) {
   bind_data_records(m);
   bind_data_mindrecord(m);
   bind_data_arrow(m);
+  bind_data_graph(m);
   m.def("arrays", [](const std::vector<std::pair<std::string, nb::object>>& columns) {
     std::vector<std::pair<std::string, Value>> arrays;
     for (const auto& [name, o] : columns) arrays.emplace_back(name, to_value(o, "dataset"));

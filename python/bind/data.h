@@ -36,6 +36,7 @@ void bind_data(nb::module_& m);
 void bind_data_records(nb::module_& data);
 void bind_data_mindrecord(nb::module_& data);
 void bind_data_arrow(nb::module_& data);
+void bind_data_graph(nb::module_& data);
 void bind_train(nb::module_& m);
 
 }  // namespace mycel::bind

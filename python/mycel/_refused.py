@@ -11,8 +11,6 @@ _STRATEGY = "parallel strategies are not searched or stored"
 _LANDSCAPE = "landscapes of the loss are not computed"
 _REWRITE = "networks are changed by subclassing, not by rewriting their source"
 _OBFUSCATION = "obfuscated models are not supported"
-_GRAPHS = "graphs are not stored or sampled yet; GeneratorDataset gives them as arrays"
-
 # module: [(names, reason)]
 REFUSED = {
     "mycel": [
@@ -32,7 +30,8 @@ REFUSED = {
     "mycel.dataset": [
         ("OBSMindDataset", "there is no client of that cloud store; MindDataset reads local files"),
         ("sync_wait_for_dataset", "it waits for files of OBSMindDataset"),
-        ("Graph GraphData InMemoryGraphDataset ArgoverseDataset", _GRAPHS),
+        ("GraphData", "graphs in MindRecord files are not read; mycel.dataset.Graph takes arrays"),
+        ("ArgoverseDataset", "its trajectories need pandas: derive from InMemoryGraphDataset"),
     ],
     "mycel.context": [
         ("get_ps_context reset_ps_context set_ps_context", _SERVERS),

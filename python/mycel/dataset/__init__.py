@@ -41,8 +41,14 @@ from mycel.dataset.schema import Schema
 
 atexit.register(_close_all)
 
-_MODULES = ("audio", "text", "transforms", "vision")
-_ARROW = ("ArrowDataset", "ParquetDataset")
+_MODULES = ("audio", "engine", "text", "transforms", "vision")
+# Imported with the first use: {name: module}.
+_LATER = {
+    "ArrowDataset": "arrow",
+    "Graph": "graph",
+    "InMemoryGraphDataset": "graph",
+    "ParquetDataset": "arrow",
+}
 _sources = None  # {name: class}, made from the records when the first is asked for
 
 
@@ -75,8 +81,8 @@ def __getattr__(name):
         from mycel.dataset.waited_callback import WaitedDSCallback
 
         return WaitedDSCallback
-    if name in _ARROW:
-        return getattr(importlib.import_module("mycel.dataset.arrow"), name)
+    if name in _LATER:
+        return getattr(importlib.import_module(f"mycel.dataset.{_LATER[name]}"), name)
     if (found := refused("mycel.dataset", name)) is not None:
         return found
     if name.startswith("_"):
@@ -88,14 +94,14 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*globals(), *_MODULES, *_ARROW, *_source_classes()])
+    return sorted([*globals(), *_MODULES, *_LATER, *_source_classes()])
 
 
 __all__ = [
     "ArrowDataset", "BatchInfo", "BuiltinSampler", "DSCallback", "Dataset", "DatasetCache",
-    "DistributedSampler", "GeneratorDataset", "IterSampler", "MappableDataset",
-    "NumpySlicesDataset", "PKSampler", "PaddedDataset", "ParquetDataset", "RandomSampler",
-    "Sampler", "Schema", "SequentialSampler", "Shuffle", "SourceDataset", "SubsetRandomSampler",
-    "SubsetSampler", "WaitedDSCallback", "WeightedRandomSampler", "compare", "config",
-    "deserialize", "digits", "serialize", "show", "zip",
+    "DistributedSampler", "GeneratorDataset", "Graph", "InMemoryGraphDataset", "IterSampler",
+    "MappableDataset", "NumpySlicesDataset", "PKSampler", "PaddedDataset", "ParquetDataset",
+    "RandomSampler", "Sampler", "Schema", "SequentialSampler", "Shuffle", "SourceDataset",
+    "SubsetRandomSampler", "SubsetSampler", "WaitedDSCallback", "WeightedRandomSampler", "compare",
+    "config", "deserialize", "digits", "serialize", "show", "zip",
 ]  # fmt: skip
