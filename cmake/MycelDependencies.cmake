@@ -72,5 +72,7 @@ set(MYCEL_MEDIA_LIBRARIES JPEG::JPEG TIFF::TIFF ZLIB::ZLIB BZip2::BZip2 LibLZMA:
   PkgConfig::MYCEL_libzip PkgConfig::MYCEL_libzstd PkgConfig::MYCEL_sndfile PkgConfig::MYCEL_tinyxml2 ${MYCEL_spng} ${MYCEL_webp}
   ${MYCEL_sentencepiece} ${MYCEL_sentencepiece_train})
 
-# The server of networks.
+# Records of runs: their wire format, and the servers of pages and of networks.
+find_path(MYCEL_PROTOZERO_INCLUDE protozero/pbf_reader.hpp REQUIRED)
+target_include_directories(mycel_dependencies SYSTEM INTERFACE ${MYCEL_PROTOZERO_INCLUDE})
 pkg_check_modules(MYCEL_httplib REQUIRED IMPORTED_TARGET cpp-httplib)

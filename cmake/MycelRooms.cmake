@@ -102,6 +102,7 @@ foreach(room IN LISTS MYCEL_ROOMS)
   list(FILTER sources EXCLUDE REGEX "/src/backend/(cpu/onednn|cuda)/")
   list(FILTER sources EXCLUDE REGEX "/src/data/(${MYCEL_MEDIA_FOLDERS})/")
   list(FILTER sources EXCLUDE REGEX "/src/lite/serve/http/")
+  list(FILTER sources EXCLUDE REGEX "/src/insight/(store|server)/")
   mycel_object_library(mycel_${room} room_objects SOURCES ${sources} GENERATED)
 endforeach()
 mycel_sources(sources "backend/cpu/onednn/")
@@ -171,10 +172,32 @@ target_link_options(mycel_media PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -W
 set_target_properties(mycel_media PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libmycel_media.map
   LIBRARY_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:mycel>)
 
+# --- libmycel_insight.so: the index of recorded runs and the server of their pages, loaded by libmycel
+# with the first question (src/insight/library.h). The pages themselves (web/dist, made by ./dev web)
+# lie inside.
+mycel_sources(sources "insight/(store|server)/")
+file(GLOB_RECURSE page_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/dist/*)
+set(pages ${MYCEL_GENERATED_DIR}/insight_pages.cc)
+add_custom_command(OUTPUT ${pages}
+  DEPENDS ${page_files} ${PROJECT_SOURCE_DIR}/cmake/MycelPages.cmake
+  COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/web/dist -DOUT=${pages}
+          -P ${PROJECT_SOURCE_DIR}/cmake/MycelPages.cmake
+  COMMENT "pages of insight" VERBATIM)
+mycel_object_library(mycel_insight_objects insight_objects SOURCES ${sources} ${pages} LINK SQLite::SQLite3
+  PkgConfig::MYCEL_httplib)
+add_library(mycel_insight_library MODULE ${insight_objects})
+target_link_libraries(mycel_insight_library PRIVATE mycel mycel_dependencies SQLite::SQLite3
+  PkgConfig::MYCEL_httplib)
+target_link_options(mycel_insight_library PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--no-undefined
+  -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libmycel_insight.map)
+set_target_properties(mycel_insight_library PROPERTIES OUTPUT_NAME mycel_insight
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libmycel_insight.map
+  LIBRARY_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:mycel>)
+
 # A program or module that runs kernels or reads data: linked with libmycel, built after what
 # libmycel loads.
 function(mycel_runs_kernels target)
-  add_dependencies(${target} mycel_media mycel_serve)
+  add_dependencies(${target} mycel_media mycel_serve mycel_insight_library)
   if(TARGET mycel_jit)
     add_dependencies(${target} mycel_jit)
   endif()

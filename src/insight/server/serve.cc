@@ -1,0 +1,232 @@
+#include "insight/server/serve.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <httplib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "insight/index.h"
+#include "insight/server/answers.h"
+#include "insight/server/guard.h"
+#include "insight/server/pages.h"
+
+namespace mycel::insight::server {
+namespace {
+
+constexpr int kMostListeners = 16;  // browsers that wait for changes; each takes a thread
+constexpr int kThreads = 8 + kMostListeners;
+
+std::string random_token() {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+    fail(ErrorKind::kOs, "no random numbers for a token");
+  std::string out;
+  for (unsigned char b : bytes) out += fmt::format("{:02x}", b);
+  return out;
+}
+
+std::string token_of(const httplib::Request& q) {
+  if (q.has_param("token")) return q.get_param_value("token");
+  const std::string bearer = q.get_header_value("Authorization"), kBearer = "Bearer ";
+  if (bearer.starts_with(kBearer)) return bearer.substr(kBearer.size());
+  const std::string cookies = q.get_header_value("Cookie"), kOurs = "mycel_token=";
+  const size_t at = cookies.find(kOurs);
+  if (at == cookies.npos) return "";
+  const size_t begin = at + kOurs.size();
+  return cookies.substr(begin, cookies.find(';', begin) - begin);
+}
+
+void refuse(httplib::Response* r, int status, const std::string& why) {
+  r->status = status;
+  r->set_content(why + "\n", "text/plain; charset=utf-8");
+}
+
+// Signals end the server: the handler may do no more than set this.
+volatile std::sig_atomic_t g_ended = 0;
+
+class Server {
+ public:
+  explicit Server(const ServerOptions& o)
+      : options_(o), index_(open_index(o.folder, {.database = o.database})), token_(o.token) {
+    if (token_.empty() && !is_loopback(o.host)) token_ = random_token();
+  }
+
+  void run(const std::function<void(const std::string&)>& ready) {
+    set_up();
+    int port = options_.port;
+    const bool bound = port ? http_.bind_to_port(options_.host.c_str(), port)
+                            : (port = http_.bind_to_any_port(options_.host.c_str())) > 0;
+    if (!bound) {
+      fail(ErrorKind::kOs,
+           "port {} of {} cannot be had: another program may use it; --port 0 "
+           "takes any that is free",
+           options_.port, options_.host);
+    }
+    g_ended = 0;
+    struct sigaction action{}, old_int{}, old_term{};
+    action.sa_handler = [](int) { g_ended = 1; };
+    sigaction(SIGINT, &action, &old_int);
+    sigaction(SIGTERM, &action, &old_term);
+    std::thread follower([this] { follow(); });
+    const bool v6 = options_.host.find(':') != std::string::npos;
+    ready(fmt::format("http://{}{}{}:{}/{}", v6 ? "[" : "", options_.host, v6 ? "]" : "", port,
+                      token_.empty() ? "" : "?token=" + token_));
+    http_.listen_after_bind();
+    stop_listeners();
+    follower.join();
+    sigaction(SIGINT, &old_int, nullptr);
+    sigaction(SIGTERM, &old_term, nullptr);
+  }
+
+ private:
+  void set_up() {
+    http_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+    http_.set_payload_max_length(1 << 16);
+    http_.set_keep_alive_max_count(1000);
+    http_.set_default_headers(
+        {{"X-Content-Type-Options", "nosniff"},
+         {"Referrer-Policy", "no-referrer"},
+         {"Cross-Origin-Resource-Policy", "same-origin"},
+         {"Cross-Origin-Opener-Policy", "same-origin"},
+         {"Content-Security-Policy",
+          "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+          "img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; "
+          "form-action 'none'; frame-ancestors 'none'"}});
+    http_.set_pre_routing_handler([this](const httplib::Request& q, httplib::Response& r) {
+      return admit(q, &r) ? httplib::Server::HandlerResponse::Unhandled
+                          : httplib::Server::HandlerResponse::Handled;
+    });
+    http_.Get("/api/changes", [this](const auto&, auto& r) { changes(&r); });
+    http_.Get(R"(/api/([a-z]+))", [this](const auto& q, auto& r) { ask(q, &r); });
+    http_.Get(".*", [](const auto& q, auto& r) { page(q, &r); });
+    http_.set_exception_handler([](const auto&, auto& r, std::exception_ptr) {
+      refuse(&r, 500, "an error inside the server");
+    });
+  }
+
+  bool admit(const httplib::Request& q, httplib::Response* r) {
+    if (q.method != "GET" && q.method != "HEAD") {
+      refuse(r, 405, "only GET is answered");
+      return false;
+    }
+    const std::string why =
+        refusal({q.get_header_value("Host"), q.get_header_value("Origin"),
+                 q.get_header_value("Sec-Fetch-Site"), token_of(q), q.path.starts_with("/api/")},
+                token_);
+    if (!why.empty()) {
+      refuse(r, 403, why);
+      return false;
+    }
+    if (!token_.empty() && q.has_param("token"))
+      r->set_header("Set-Cookie",
+                    fmt::format("mycel_token={}; HttpOnly; SameSite=Strict; Path=/", token_));
+    return true;
+  }
+
+  void ask(const httplib::Request& q, httplib::Response* r) {
+    const auto& all = questions();
+    auto found = all.find(q.matches[1]);
+    if (found == all.end()) return refuse(r, 404, "there is no such question");
+    try {
+      Answer a = found->second(*index_, {q.params.begin(), q.params.end()});
+      r->set_header("Cache-Control", "no-store");
+      r->set_content(std::move(a.body), a.type);
+    } catch (const UserError& e) {
+      const bool absent = e.kind() == ErrorKind::kKey, wrong = e.kind() == ErrorKind::kValue;
+      refuse(r, absent ? 404 : wrong ? 400 : 500, e.message());
+    }
+  }
+
+  static void page(const httplib::Request& q, httplib::Response* r) {
+    const std::string path = q.path == "/" ? "/index.html" : q.path;
+    for (const Page& p : pages()) {
+      if (p.path != path) continue;
+      r->set_content(p.body.data(), p.body.size(), std::string(p.type));
+      // Files under assets/ carry a hash of their content in their names.
+      r->set_header("Cache-Control",
+                    path.starts_with("/assets/") ? "max-age=31536000, immutable" : "no-cache");
+      return;
+    }
+    refuse(r, 404, "there is no such page");
+  }
+
+  // Server-sent events: the index's version whenever it has changed.
+  void changes(httplib::Response* r) {
+    if (listeners_.fetch_add(1) >= kMostListeners) {
+      --listeners_;
+      return refuse(r, 503, "too many pages are open");
+    }
+    r->set_header("Cache-Control", "no-store");
+    auto told = std::make_shared<int64_t>(-1);
+    r->set_chunked_content_provider(
+        "text/event-stream",
+        [this, told](size_t, httplib::DataSink& sink) {
+          std::unique_lock lock(mutex_);
+          changed_.wait_for(lock, std::chrono::seconds(10),
+                            [&] { return stopped_ || index_->version() != *told; });
+          if (stopped_) {
+            sink.done();
+            return true;
+          }
+          const int64_t now = index_->version();
+          const std::string text =
+              now == *told ? ": still here\n\n" : fmt::format("data: {}\n\n", now);
+          *told = now;
+          lock.unlock();
+          return sink.write(text.data(), text.size());
+        },
+        [this](bool) { --listeners_; });
+  }
+
+  void follow() {
+    const auto pause = std::chrono::duration<double>(options_.update_seconds);
+    auto due = std::chrono::steady_clock::now();
+    while (!g_ended) {
+      if (std::chrono::steady_clock::now() >= due) {
+        try {
+          index_->update();
+        } catch (const std::exception& e) {
+          log(Level::kError, "user", fmt::format("insight: {}", e.what()));
+        }
+        changed_.notify_all();
+        due = std::chrono::steady_clock::now() +
+              std::chrono::duration_cast<std::chrono::steady_clock::duration>(pause);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    stop_listeners();
+    http_.stop();
+  }
+
+  void stop_listeners() {
+    std::unique_lock lock(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+  }
+
+  const ServerOptions options_;
+  std::unique_ptr<Index> index_;
+  std::string token_;
+  httplib::Server http_;
+  std::atomic<int> listeners_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+void run(const ServerOptions& options, const std::function<void(const std::string&)>& ready) {
+  Server(options).run(ready);
+}
+
+}  // namespace mycel::insight::server
