@@ -71,7 +71,6 @@ FOREIGN = [
     (r"mpi\.h$", ["src/runtime/mpi/"], "MPI"),
     (r"cuda|cublas|cudnn|nccl|nvrtc", ["src/backend/cuda/"], "CUDA"),
     (r"protozero/", ["src/insight/events/"], "protozero"),
-    (r"httplib\.h$", ["src/insight/server/"], "cpp-httplib"),
     (r"sqlite3\.h$", ["src/insight/store/", "src/data/files/mindrecord/"], "SQLite"),
     (r"httplib\.h$", ["src/lite/serve/http/", "src/insight/server/"], "cpp-httplib"),
     (r"CLI/", ["src/cli/", "examples/"], "CLI11"),
