@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import urllib.request
 import venv
 from pathlib import Path
 
@@ -80,3 +81,26 @@ def test_cpp_program_builds_against_the_wheel(installed):
     _, package, environment = installed
     out = run(ROOT / "tests/install/run", "prefix", package, env=environment)
     assert out.count("shape (2, 3)") == 2
+
+
+def test_pages_lie_inside(installed, tmp_path):
+    """The server of the wheel serves what web/ was built to, where it was built."""
+    env, _, environment = installed
+    (tmp_path / "runs").mkdir()
+    command = [str(env / "bin/mycel"), "insight", str(tmp_path / "runs"), "--port", "0"]
+    process = subprocess.Popen(
+        [*command, "--database", str(tmp_path / "index")],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd="/",
+    )
+    try:
+        with urllib.request.urlopen(process.stdout.readline().strip(), timeout=20) as answer:
+            page = answer.read().decode()
+    finally:
+        process.terminate()
+        process.wait(20)
+        process.stdout.close()
+    built = ROOT / "web" / "dist" / "index.html"
+    assert page == built.read_text() if built.is_file() else "./dev web" in page
