@@ -205,6 +205,13 @@ def test_other_sites_are_refused(tmp_path):
         assert headers["X-Content-Type-Options"] == "nosniff"
 
 
+def test_it_ends_whenever_it_is_told(tmp_path):
+    (tmp_path / "runs").mkdir()
+    for _ in range(10):
+        with insight_server.serving(tmp_path / "runs", tmp_path / "index"):
+            pass
+
+
 def test_a_token_is_asked_for(tmp_path):
     (tmp_path / "runs").mkdir()
     with insight_server.serving(

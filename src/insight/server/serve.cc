@@ -81,6 +81,8 @@ class Server {
     ready(fmt::format("http://{}{}{}:{}/{}", v6 ? "[" : "", options_.host, v6 ? "]" : "", port,
                       token_.empty() ? "" : "?token=" + token_));
     http_.listen_after_bind();
+    served_ = true;
+    g_ended = 1;
     stop_listeners();
     follower.join();
     sigaction(SIGINT, &old_int, nullptr);
@@ -204,7 +206,11 @@ class Server {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     stop_listeners();
-    http_.stop();
+    // A signal may come before the server listens; until then it cannot be stopped.
+    while (!served_) {
+      http_.stop();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
   }
 
   void stop_listeners() {
@@ -218,6 +224,7 @@ class Server {
   std::string token_;
   httplib::Server http_;
   std::atomic<int> listeners_ = 0;
+  std::atomic<bool> served_ = false;  // serving has ended
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopped_ = false;

@@ -26,7 +26,7 @@ function layout(g: RecordedGraph, group: Group) {
   d.setDefaultEdgeLabel(() => ({}));
   group.parts.forEach((p, i) => {
     const wide = Math.max(...label(g, p).map((s) => s.length));
-    d.setNode(String(i), { width: Math.min(260, 24 + 7 * wide), height: 40 });
+    d.setNode(String(i), { width: 24 + 7 * wide, height: 40 });
   });
   const joins = edges(g, group);
   for (const e of joins) d.setEdge(String(e.from), String(e.to));
@@ -180,15 +180,14 @@ function Shows({ view, top }: { view: View; top: RecordedGraph }) {
                 key={i}
                 class={`node ${isGroup ? "group" : g.nodes[p.node].op === "parameter" ? "parameter" : "op"} ${!isGroup && p.node === node ? "chosen" : ""}`}
                 transform={`translate(${at.x - at.width / 2} ${at.y - at.height / 2})`}
-                tabIndex={0}
+                tabindex={0}
                 role="button"
-                aria-label={`${name}, ${below}`}
                 onClick={open}
                 onKeyDown={(e) => (e.key === "Enter" || e.key === " ") && open()}
               >
                 <rect width={at.width} height={at.height} rx={isGroup ? 4 : 12} style={special ? { stroke: colourOf(1) } : {}} />
                 <text x={at.width / 2} y={17}>
-                  {name.length > 34 ? `${name.slice(0, 33)}…` : name}
+                  {name}
                 </text>
                 <text x={at.width / 2} y={32} class="below">
                   {below}

@@ -53,7 +53,7 @@ export function LineagePage({ view, chosen, version }: { view: View; chosen: Sho
   const target = view.get("target") || numeric.find((c) => c.startsWith("▸eval/acc")) || numeric.find((c) => c.startsWith("▸")) || "";
   const x = view.get("x") || numeric.find((c) => !c.startsWith("▸")) || "";
   const chooser = (key: string, value: string) => (
-    <select id={key} value={value} onChange={(e) => view.set({ [key]: e.currentTarget.value })}>
+    <select id={key} aria-label={key === "x" ? "x" : "y"} value={value} onChange={(e) => view.set({ [key]: e.currentTarget.value })}>
       {numeric.map((c) => (
         <option key={c} value={c}>
           {c}
