@@ -50,6 +50,9 @@ if(NOT dnnl_FOUND)
                       "pip install -r tools/requirements-build.txt, or -Ddnnl_DIR=<prefix>/lib/cmake/dnnl")
 endif()
 
+# ONNX files, for libmycel_onnx alone.
+find_package(Protobuf 3.21 REQUIRED)
+
 # Formats of data files, for libmycel_media alone.
 find_package(JPEG REQUIRED)
 find_package(TIFF REQUIRED)

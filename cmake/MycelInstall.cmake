@@ -16,12 +16,7 @@ else()
 endif()
 set_target_properties(mycel PROPERTIES INSTALL_RPATH "${libmycel_rpath}")
 install(TARGETS mycel EXPORT Mycel LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-set_target_properties(mycel_media PROPERTIES INSTALL_RPATH "$ORIGIN")
-install(TARGETS mycel_media LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-set_target_properties(mycel_serve PROPERTIES INSTALL_RPATH "$ORIGIN")
-install(TARGETS mycel_serve LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-set_target_properties(mycel_insight_library PROPERTIES INSTALL_RPATH "$ORIGIN")
-install(TARGETS mycel_insight_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ${MYCEL_LOADED} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET mycel_jit)
   set_target_properties(mycel_jit PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS mycel_jit LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -55,7 +50,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/ DESTINATION ${CMAKE_INSTALL_INCLUDE
         FILES_MATCHING PATTERN "*.h"
         PATTERN "loops/llvm" EXCLUDE PATTERN "backend/cpu/onednn" EXCLUDE PATTERN "cli" EXCLUDE
         PATTERN "insight/events/protozero.h" EXCLUDE PATTERN "insight/store" EXCLUDE
-        PATTERN "insight/server" EXCLUDE)
+        PATTERN "insight/server" EXCLUDE PATTERN "interop/onnx" EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${MYCEL_GENERATED_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "mycel/*.h")

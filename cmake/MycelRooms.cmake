@@ -103,6 +103,7 @@ foreach(room IN LISTS MYCEL_ROOMS)
   list(FILTER sources EXCLUDE REGEX "/src/data/(${MYCEL_MEDIA_FOLDERS})/")
   list(FILTER sources EXCLUDE REGEX "/src/lite/serve/http/")
   list(FILTER sources EXCLUDE REGEX "/src/insight/(store|server)/")
+  list(FILTER sources EXCLUDE REGEX "/src/interop/onnx/")
   mycel_object_library(mycel_${room} room_objects SOURCES ${sources} GENERATED)
 endforeach()
 mycel_sources(sources "backend/cpu/onednn/")
@@ -145,19 +146,24 @@ if(TARGET mycel_llvm)
   endif()
 endif()
 
-# --- libmycel_serve.so: the HTTP side of `mycel serve`, loaded with the first call
-# (src/lite/serve/library.h).
-mycel_sources(sources "lite/serve/http/")
-mycel_object_library(mycel_serve_objects serve_objects SOURCES ${sources} LINK PkgConfig::MYCEL_httplib)
-add_library(mycel_serve MODULE ${serve_objects})
-target_link_libraries(mycel_serve PRIVATE mycel mycel_dependencies PkgConfig::MYCEL_httplib)
-target_link_options(mycel_serve PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--no-undefined
-  -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libmycel_serve.map)
-set_target_properties(mycel_serve PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libmycel_serve.map
-  LIBRARY_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:mycel>)
+# Libraries that libmycel loads with the first call that needs them, so that programs pay for no
+# foreign library they do not use. Each shows one symbol, its name, to which a linker script keeps it.
+set(MYCEL_LOADED)
+function(mycel_loaded_library name target objects)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "LINK")
+  set(script ${PROJECT_SOURCE_DIR}/cmake/lib${name}.map)
+  add_library(${target} MODULE ${${objects}})
+  target_link_libraries(${target} PRIVATE mycel mycel_dependencies ${arg_LINK})
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--no-undefined
+    -Wl,--version-script=${script})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINK_DEPENDS ${script}
+    LIBRARY_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:mycel> INSTALL_RPATH "$ORIGIN")
+  list(APPEND MYCEL_LOADED ${target})
+  set(MYCEL_LOADED ${MYCEL_LOADED} PARENT_SCOPE)
+endfunction()
 
-# --- libmycel_media.so: files and transforms of data, with the foreign libraries that read formats;
-# loaded by libmycel with the first record that is looked up (src/data/media.h).
+# --- libmycel_media.so: files and transforms of data, with the foreign libraries that read formats
+# (src/data/media.h).
 mycel_sources(sources "data/(${MYCEL_MEDIA_FOLDERS})/")
 # Loops over pixels and samples are worth vector code of any length; without fused products their
 # results are the same on every processor.
@@ -165,16 +171,15 @@ if(NOT MYCEL_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off")
 endif()
 mycel_object_library(mycel_media_objects media_objects SOURCES ${sources} LINK ${MYCEL_MEDIA_LIBRARIES})
-add_library(mycel_media MODULE ${media_objects})
-target_link_libraries(mycel_media PRIVATE mycel mycel_dependencies ${MYCEL_MEDIA_LIBRARIES})
-target_link_options(mycel_media PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--no-undefined
-  -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libmycel_media.map)
-set_target_properties(mycel_media PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libmycel_media.map
-  LIBRARY_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:mycel>)
+mycel_loaded_library(mycel_media mycel_media media_objects LINK ${MYCEL_MEDIA_LIBRARIES})
 
-# --- libmycel_insight.so: the index of recorded runs and the server of their pages, loaded by libmycel
-# with the first question (src/insight/library.h). The pages themselves (web/dist, made by ./dev web)
-# lie inside.
+# --- libmycel_serve.so: the HTTP side of `mycel serve` (src/lite/serve/library.h).
+mycel_sources(sources "lite/serve/http/")
+mycel_object_library(mycel_serve_objects serve_objects SOURCES ${sources} LINK PkgConfig::MYCEL_httplib)
+mycel_loaded_library(mycel_serve mycel_serve serve_objects LINK PkgConfig::MYCEL_httplib)
+
+# --- libmycel_insight.so: the index of recorded runs and the server of their pages
+# (src/insight/library.h). The pages themselves (web/dist, made by ./dev web) lie inside.
 mycel_sources(sources "insight/(store|server)/")
 file(GLOB_RECURSE page_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/dist/*)
 set(pages ${MYCEL_GENERATED_DIR}/insight_pages.cc)
@@ -183,21 +188,32 @@ add_custom_command(OUTPUT ${pages}
   COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/web/dist -DOUT=${pages}
           -P ${PROJECT_SOURCE_DIR}/cmake/MycelPages.cmake
   COMMENT "pages of insight" VERBATIM)
-mycel_object_library(mycel_insight_objects insight_objects SOURCES ${sources} ${pages} LINK SQLite::SQLite3
-  PkgConfig::MYCEL_httplib)
-add_library(mycel_insight_library MODULE ${insight_objects})
-target_link_libraries(mycel_insight_library PRIVATE mycel mycel_dependencies SQLite::SQLite3
-  PkgConfig::MYCEL_httplib)
-target_link_options(mycel_insight_library PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--no-undefined
-  -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libmycel_insight.map)
-set_target_properties(mycel_insight_library PROPERTIES OUTPUT_NAME mycel_insight
-  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libmycel_insight.map
-  LIBRARY_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:mycel>)
+set(insight_libraries SQLite::SQLite3 PkgConfig::MYCEL_httplib)
+mycel_object_library(mycel_insight_objects insight_objects SOURCES ${sources} ${pages}
+  LINK ${insight_libraries})
+mycel_loaded_library(mycel_insight mycel_insight_library insight_objects LINK ${insight_libraries})
+
+# --- libmycel_onnx.so: the ONNX format through protobuf (src/interop/onnx.h).
+set(onnx_proto ${PROJECT_SOURCE_DIR}/src/interop/onnx/onnx.proto)
+set(onnx_pb ${MYCEL_GENERATED_DIR}/interop/onnx/onnx.pb)
+add_custom_command(OUTPUT ${onnx_pb}.h ${onnx_pb}.cc DEPENDS ${onnx_proto}
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${MYCEL_GENERATED_DIR}/interop/onnx
+  COMMAND protobuf::protoc --proto_path=${PROJECT_SOURCE_DIR}/src --cpp_out=${MYCEL_GENERATED_DIR} ${onnx_proto}
+  COMMENT "protoc src/interop/onnx/onnx.proto" VERBATIM)
+add_library(mycel_onnx_pb OBJECT ${onnx_pb}.cc)
+set_target_properties(mycel_onnx_pb PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_link_libraries(mycel_onnx_pb PUBLIC protobuf::libprotobuf-lite)
+target_include_directories(mycel_onnx_pb SYSTEM PUBLIC ${MYCEL_GENERATED_DIR})
+mycel_sources(sources "interop/onnx/")
+mycel_object_library(mycel_onnx_objects onnx_objects SOURCES ${sources} GENERATED LINK protobuf::libprotobuf-lite)
+add_dependencies(mycel_onnx_objects mycel_onnx_pb)
+list(APPEND onnx_objects $<TARGET_OBJECTS:mycel_onnx_pb>)
+mycel_loaded_library(mycel_onnx mycel_onnx onnx_objects LINK protobuf::libprotobuf-lite)
 
 # A program or module that runs kernels or reads data: linked with libmycel, built after what
 # libmycel loads.
 function(mycel_runs_kernels target)
-  add_dependencies(${target} mycel_media mycel_serve mycel_insight_library)
+  add_dependencies(${target} ${MYCEL_LOADED})
   if(TARGET mycel_jit)
     add_dependencies(${target} mycel_jit)
   endif()

@@ -14,6 +14,7 @@
 #include "data/operators.h"
 #include "data/reader.h"
 #include "data/source.h"
+#include "interop/onnx.h"
 #include "nn/arith.h"
 #include "nn/cell.h"
 #include "nn/layer.h"

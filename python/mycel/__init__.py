@@ -36,7 +36,7 @@ __version__ = _mycel.__version__
 # Subpackages and the published top-level names that live in them; loaded when first asked for.
 _SUBPACKAGES = (
     "amp", "array_api", "boost", "common", "communication", "dataset", "experimental", "log",
-    "mindrecord", "nn", "numpy", "ops", "parallel", "profiler", "rewrite", "scipy", "train",
+    "mindrecord", "nn", "numpy", "onnx", "ops", "parallel", "profiler", "rewrite", "scipy", "train",
 )  # fmt: skip
 _HOMES = {
     "grad": "ops",

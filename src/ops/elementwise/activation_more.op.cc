@@ -51,7 +51,7 @@ constexpr OpDef kLeakyRelu = check({
                         out[0] = select(in[0] > 0, in[0], in[0] * constant(in[0], attrs[0].real()));
                       }),
     .cases = "alpha = 0.2 1.5; at (-2) -> -0.4; at (3) -> 3",
-    .onnx = "LeakyRelu",
+    .onnx = "LeakyRelu(alpha=0.01)",
 });
 
 constexpr OpDef kElu = check({
@@ -72,7 +72,7 @@ constexpr OpDef kElu = check({
                         out[0] = select(x > 0, x, constant(x, attrs[0].real()) * expm1(min(x, 0)));
                       }),
     .cases = "alpha = 1 0.5; at (-1) -> -0.63212055882855767; at (3) -> 3",
-    .onnx = "Elu",
+    .onnx = "Elu(alpha=1.0)",
     .primitive = "Elu(alpha)",
 });
 
@@ -121,7 +121,7 @@ constexpr OpDef kCelu = check({
                         out[0] = select(x > 0, x, alpha * expm1(min(x, 0) / alpha));
                       }),
     .cases = "alpha = 1 2; at (-1) -> -0.63212055882855767; at (3) -> 3; bad alpha = 0",
-    .onnx = "Celu",
+    .onnx = "Celu(alpha=1.0)",
     .primitive = "CeLU(alpha)",
 });
 
