@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "tests" / "python" / "interop"))
 import mycel.onnx  # noqa: E402
 import onnx  # noqa: E402
 import onnx_cases  # noqa: E402
+from mycel import _mycel  # noqa: E402
 
 PAGE = ROOT / "docs" / "onnx.md"
 
@@ -23,11 +24,12 @@ This page is made by `tools/onnx_page.py`. Every op of the columns below is read
 versions from opset 7 on; models in older opsets are read where the op has not changed since.
 
 ```python
-net = mycel.onnx.load("model.onnx")        # a Cell: runs, trains, compiles like any other
+net = mycel.onnx.load("model.onnx")  # a Cell: runs, trains, compiles like any other
 handle = mycel.onnx.prepare("model.onnx")  # onnx.backend.base: handle.run([x]) -> [y]
+mycel.onnx.export(net, x, file="net.onnx")  # the same as mycel.export(..., file_format="ONNX")
 ```
 
-C++: `load_onnx`, `parse_onnx` (`interop/onnx.h`).
+C++: `load_onnx`, `parse_onnx`, `save_onnx` (`interop/onnx.h`).
 
 - **How a model runs.** Nodes are built from Mycel's ops: on tensors with values they run, while a
   graph is traced they become its nodes. `run` compiles the model for the dtypes and shapes that
@@ -84,6 +86,14 @@ def page() -> str:
         }
     )
     lines.append("Not read: " + ", ".join(f"`{name}`" for name in missing) + ".\n")
+    lines.append("## Ops that are written\n")
+    lines.append(
+        "Export expands a network into primitives and writes each as the line `onnx` of its record "
+        "says, in opset 20. Loops and branches on tensors become Loop and If. A network with one "
+        "of these ops, with complex numbers or with random ones is refused by name:\n"
+    )
+    refused = sorted(name for name, line in _mycel.onnx_lines().items() if not line)
+    lines.append(", ".join(f"`{name}`" for name in refused) + ".\n")
     return "\n".join(lines)
 
 

@@ -12,6 +12,7 @@
 #include "bind/convert.h"
 #include "bind/nn.h"
 #include "bind/tensor_object.h"
+#include "interop/onnx.h"
 #include "tensor/safetensors.h"
 
 namespace mycel::bind {
@@ -25,9 +26,10 @@ Tensors tensors_of(nb::handle sequence, const char* what) {
   return out;
 }
 
-// fn: list of tensors -> list of tensors. known: dict from name to parameter.
+// fn: list of tensors -> list of tensors. known: dict from name to parameter. format: "ONNX", or
+// anything else for a model file.
 void export_model(nb::handle fn, nb::handle inputs, const std::vector<std::string>& input_names,
-                  nb::dict known, const std::string& path) {
+                  nb::dict known, const std::string& path, const std::string& format) {
   runtime::NamedTensors named;
   for (auto [name, p] : known)
     named.emplace_back(nb::cast<std::string>(name), to_tensor(p.ptr(), "parameter"));
@@ -40,7 +42,10 @@ void export_model(nb::handle fn, nb::handle inputs, const std::vector<std::strin
   runtime::TracedModel model =
       runtime::trace_model(f, tensors_of(inputs, "input"), named, input_names);
   nb::gil_scoped_release release;
-  runtime::save_model(path, model);
+  if (format == "ONNX")
+    interop::save_onnx(path, model);
+  else
+    runtime::save_model(path, model);
 }
 
 nb::object run(const Model& m, nb::args args) {
@@ -86,7 +91,7 @@ void save_tensors(const std::string& path, nb::dict tensors) {
 
 void bind_model_file(nb::module_& m) {
   m.def("export_model", export_model, nb::arg("fn"), nb::arg("inputs"), nb::arg("input_names"),
-        nb::arg("known"), nb::arg("path"),
+        nb::arg("known"), nb::arg("path"), nb::arg("format") = "MINDIR",
         "Traces a function of a list of tensors and writes it as a model file.");
   nb::class_<Model>(m, "GraphModel",
                     "An exported network: call it on tensors like those at export.")

@@ -8,6 +8,7 @@
 
 #include "bind/convert.h"
 #include "bind/tensor_object.h"
+#include "ir/op.h"
 
 namespace mycel::bind {
 namespace {
@@ -83,6 +84,17 @@ nb::list weights(const OnnxNetwork& self) {
   return out;
 }
 
+// Of every primitive op that a user may call: what its record says of ONNX.
+nb::dict onnx_lines() {
+  nb::dict out;
+  ir::ensure_ops();
+  for (const ir::Op* op : ir::all_ops()) {
+    if (!op->def.composite() && !op->def.internal && !op->def.random)
+      out[nb::cast(op->name)] = nb::cast(std::string(op->def.onnx));
+  }
+  return out;
+}
+
 }  // namespace
 
 void bind_onnx(nb::module_& m) {
@@ -104,6 +116,7 @@ void bind_onnx(nb::module_& m) {
       },
       nb::arg("bytes"), nb::arg("folder") = "");
   m.def("onnx_ops", interop::onnx_ops);
+  m.def("onnx_lines", onnx_lines);
 }
 
 }  // namespace mycel::bind

@@ -20,6 +20,10 @@ std::shared_ptr<OnnxModel> parse_onnx(std::string_view bytes, const std::string&
   return library().parse(bytes, folder);
 }
 
+void save_onnx(const std::string& path, const runtime::TracedModel& model) {
+  library().save(path, model);
+}
+
 std::vector<std::string> onnx_ops() { return library().ops(); }
 
 }  // namespace mycel::interop

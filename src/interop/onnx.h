@@ -68,6 +68,10 @@ std::shared_ptr<OnnxModel> load_onnx(const std::string& path);
 // `folder`: where external data lies; "": there may be none.
 std::shared_ptr<OnnxModel> parse_onnx(std::string_view bytes, const std::string& folder = "");
 
+// Writes a traced network as a model of opset 20. UserError kUnsupported naming the op that ONNX
+// has no words for; kOs when the file cannot be written, the old one stays then.
+void save_onnx(const std::string& path, const runtime::TracedModel& model);
+
 // Names of the ONNX ops that can be read, "domain::Op" outside of the default domain.
 std::vector<std::string> onnx_ops();
 
@@ -78,4 +82,5 @@ using interop::load_onnx;
 using interop::OnnxModel;
 using interop::OnnxValue;
 using interop::parse_onnx;
+using interop::save_onnx;
 }  // namespace mycel

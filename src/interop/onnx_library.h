@@ -8,6 +8,7 @@ namespace mycel::interop {
 struct OnnxLibrary {
   std::shared_ptr<OnnxModel> (*load)(const std::string& path);
   std::shared_ptr<OnnxModel> (*parse)(std::string_view bytes, const std::string& folder);
+  void (*save)(const std::string& path, const runtime::TracedModel& model);
   std::vector<std::string> (*ops)();
 };
 

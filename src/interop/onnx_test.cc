@@ -2,13 +2,16 @@
 // gradients, and damaged bytes.
 #include "interop/onnx.h"
 
+#include <cstdio>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "ir/op.h"
 #include "runtime/transforms.h"
 #include "test_paths.h"
 
@@ -92,6 +95,44 @@ TEST(Onnx, WeightsMayBeGivenAndDifferentiated) {
     }
     EXPECT_NEAR(slope.data<float>()[i], (sums[1] - sums[0]) / (2 * step), 1e-3);
   }
+}
+
+TEST(Onnx, WhatIsWrittenReadsBackTheSame) {
+  auto model = parse_onnx(model_bytes());
+  runtime::Fn f = [&](std::span<const Tensor> x) {
+    return Tensors{model->evaluate(OnnxValues{x[0]}, weights_of(*model))[0].tensor};
+  };
+  Tensor x = counting(Shape{2, 3});
+  std::string path = testing::TempDir() + "/written.onnx";
+  save_onnx(path, runtime::trace_model(f, Tensors{x}, model->weights()));
+  auto again = load_onnx(path);
+  ASSERT_EQ(again->weights().size(), 3u);
+  EXPECT_EQ(again->weights()[0].first, "w1");
+  std::vector<double> want = by_hand(x, weights_of(*model));
+  OnnxValues out = again->run(OnnxValues{x});
+  for (size_t i = 0; i < want.size(); ++i)
+    EXPECT_NEAR(out[0].tensor.data<float>()[i], want[i], 1e-5);
+  std::remove(path.c_str());
+}
+
+// "= Reciprocal(Sqrt(input))": every name is an op of ONNX, an operand or an attribute.
+TEST(Onnx, LinesOfRecordsNameTheirOperands) {
+  ir::ensure_ops();
+  int seen = 0;
+  for (const ir::Op* op : ir::all_ops()) {
+    std::string line = op->def.onnx;
+    if (!line.starts_with("=")) continue;
+    ++seen;
+    const std::regex word("[A-Za-z_][A-Za-z_0-9]*(\\(?)");
+    for (std::sregex_iterator it(line.begin(), line.end(), word), end; it != end; ++it) {
+      std::string name = it->str();
+      if (name == "int" || name.ends_with("(")) continue;
+      bool known = op->attr_index(name) >= 0;
+      for (const ir::InputSpec& in : op->inputs) known = known || in.name == name;
+      EXPECT_TRUE(known) << op->name << ": " << line << ": " << name;
+    }
+  }
+  EXPECT_GT(seen, 30);
 }
 
 TEST(Onnx, EveryCutAndEveryChangedByteEndsInAnErrorOrAModel) {

@@ -4,7 +4,8 @@ import os
 
 from mycel._mycel import Tensor, entry, export_model, load_model
 
-_OTHER_FORMATS = ("AIR", "ONNX")
+_OTHER_FORMATS = ("AIR",)
+_SUFFIXES = {"MINDIR": ".mindir", "ONNX": ".onnx"}
 _OPTIONS = ("quant_mode", "mean", "std_dev", "enc_key", "enc_mode", "dataset", "obf_config")
 
 
@@ -18,10 +19,10 @@ def _check_options(owner, options, known):
 def _check_format(file_format):
     if file_format in _OTHER_FORMATS:
         raise NotImplementedError(
-            f"export: the format '{file_format}' is not supported; allowed: 'MINDIR'"
+            f"export: the format '{file_format}' is not supported; allowed: 'MINDIR', 'ONNX'"
         )
-    if file_format != "MINDIR":
-        raise ValueError(f"export: 'file_format' must be 'MINDIR', got {file_format!r}")
+    if file_format not in _SUFFIXES:
+        raise ValueError(f"export: 'file_format' must be 'MINDIR' or 'ONNX', got {file_format!r}")
 
 
 def _check_declared(declared, inputs):
@@ -52,9 +53,10 @@ def export(net, *inputs, file_name, file_format="MINDIR", **kwargs):
 
     Dims of Tensor(shape=[None, 3], dtype=...) that are None, here or in net.set_inputs, may have
     any extent when the loaded network is called.
-    file_name: ".mindir" is added where it is missing. file_format: "MINDIR" alone. Gives the path.
-    NotImplementedError for other published formats and options; OSError when the file
-    cannot be written.
+    file_name: ".mindir" or ".onnx" is added where it is missing. file_format: "MINDIR", or "ONNX":
+    a model of opset 20, which other frameworks run. Gives the path.
+    NotImplementedError for other published formats and options, and for an op that ONNX has no
+    words for; OSError when the file cannot be written.
     """
     from mycel.nn.cell import Cell
 
@@ -66,8 +68,8 @@ def export(net, *inputs, file_name, file_format="MINDIR", **kwargs):
         if not isinstance(x, Tensor):
             raise TypeError(f"export: input {position} must be a Tensor, got {type(x).__name__}")
     path = os.fspath(file_name)
-    if not path.endswith(".mindir"):
-        path += ".mindir"
+    if not path.endswith(_SUFFIXES[file_format]):
+        path += _SUFFIXES[file_format]
     declared = net.get_inputs()
     if declared is not None:
         _check_declared(declared, inputs)
@@ -77,7 +79,7 @@ def export(net, *inputs, file_name, file_format="MINDIR", **kwargs):
     net.set_train(False)
     try:
         names = [f"input{i}" for i in range(len(inputs))]
-        export_model(_Forward(net), list(inputs), names, parameters, path)
+        export_model(_Forward(net), list(inputs), names, parameters, path, file_format)
     finally:
         for cell, training in before:
             cell.__dict__["training"] = training

@@ -8,7 +8,7 @@ import os
 
 from mycel._mycel import entry, load_onnx, onnx_ops, parse_onnx
 
-__all__ = ["load", "ops", "prepare"]
+__all__ = ["export", "load", "ops", "prepare"]
 
 
 def _read(model, folder=""):
@@ -45,6 +45,16 @@ def prepare(model, device="CPU", folder=""):
 
     check_device(device)
     return Handle(_read(model, folder))
+
+
+@entry
+def export(net, *inputs, file):
+    """Writes a network, in evaluation mode, as a model of opset 20; mycel.export with
+    file_format="ONNX". Dims of Tensor(shape=[None, 3], dtype=...) that are None stay open. Gives
+    the path."""
+    from mycel.common.model_file import export
+
+    return export(net, *inputs, file_name=file, file_format="ONNX")
 
 
 def ops():

@@ -28,19 +28,12 @@ const std::map<Key, const Record*>& table() {
 
 const Record* find_record(std::string_view domain, std::string_view name) {
   auto it = table().find({domain, name});
-  return it == table().end() || !it->second->build ? nullptr : it->second;
-}
-
-const Record* find_writer(std::string_view name) {
-  auto it = table().find({"", name});
-  return it == table().end() || !it->second->write ? nullptr : it->second;
+  return it == table().end() ? nullptr : it->second;
 }
 
 std::vector<const Record*> all_records() {
   std::vector<const Record*> out;
-  for (const auto& [key, r] : table()) {
-    if (r->build) out.push_back(r);
-  }
+  for (const auto& [key, r] : table()) out.push_back(r);
   return out;
 }
 

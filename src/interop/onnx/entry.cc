@@ -6,6 +6,7 @@
 #include "interop/onnx/line.h"
 #include "interop/onnx/model.h"
 #include "interop/onnx/record.h"
+#include "interop/onnx/write.h"
 #include "interop/onnx_library.h"
 
 namespace mycel::interop::onnx {
@@ -39,7 +40,7 @@ std::vector<std::string> ops() {
   return out;
 }
 
-constexpr OnnxLibrary kLibrary{load, parse, ops};
+constexpr OnnxLibrary kLibrary{load, parse, write_model, ops};
 
 }  // namespace
 }  // namespace mycel::interop::onnx

@@ -40,8 +40,11 @@ int64_t number(const std::string& text, const char* key, const std::string& owne
 
 std::vector<std::string> parts_of(const std::string& path, const std::string& owner) {
   auto refuse = [&](const char* why) {
+    std::string shown = path;
+    for (size_t zero; (zero = shown.find('\0')) != std::string::npos;)
+      shown.replace(zero, 1, "\\0");
     value_error("{}: external data in '{}': {}; allowed: a file beneath the model's folder", owner,
-                path, why);
+                shown, why);
   };
   if (path.empty()) refuse("the path is empty");
   if (path.find('\0') != std::string::npos) refuse("the path holds a zero byte");

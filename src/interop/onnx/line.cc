@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "interop/onnx/expression.h"
 #include "runtime/dispatch.h"
 
 namespace mycel::interop::onnx {
@@ -31,6 +32,12 @@ Line parse_line(const ir::Op& op) {
       a.otherwise = trimmed(item.substr(eq + 1));
       a.has_otherwise = true;
       item = item.substr(0, eq);
+      if (a.otherwise.starts_with("'")) {  // always this text
+        a.onnx = trimmed(item);
+        a.otherwise = a.otherwise.substr(1, a.otherwise.size() - 2);
+        line.attrs.push_back(std::move(a));
+        continue;
+      }
     }
     size_t colon = item.find(':');
     a.onnx = trimmed(item.substr(0, colon));
@@ -52,7 +59,7 @@ const Lines& lines() {
     ir::ensure_ops();
     Lines l;
     for (const ir::Op* op : ir::all_ops()) {
-      if (!*op->def.onnx) continue;
+      if (!*op->def.onnx || is_expression(op->def.onnx)) continue;
       const Line& line = l.by_op[op] = parse_line(*op);
       l.by_name.emplace(line.name, &line);
     }
@@ -121,6 +128,7 @@ Values build_from_line(const Line& line, Call& c) {
   std::vector<ir::Attr> attrs;
   for (const ir::AttrSpec& spec : op.attrs) attrs.push_back(spec.default_value);
   for (const LineAttr& a : line.attrs) {
+    if (a.mycel.empty()) continue;
     auto at = static_cast<size_t>(op.attr_index(a.mycel));
     attrs[at] = attr_of(a, op.attrs[at], c);
   }

@@ -5,6 +5,7 @@
 //   "CumProd(axis)"             attribute axis, always written
 //   "Gelu(approximate=none)"    text
 //   "Transpose(perm:input_perm)" ONNX's name before the record's
+//   "ScatterND(reduction='add')" an attribute of ONNX's alone, always written with this text
 // Where an ONNX op has a record of its own (interop/onnx/record.h) the line only says that the op
 // is written by it. Several ops may name one ONNX op; reading takes the first registered.
 #pragma once
@@ -19,8 +20,8 @@
 namespace mycel::interop::onnx {
 
 struct LineAttr {
-  std::string onnx, mycel;
-  std::string otherwise;  // text of ONNX's default
+  std::string onnx, mycel;  // mycel: "" for an attribute of ONNX's alone
+  std::string otherwise;    // text of ONNX's default
   bool has_otherwise = false;
 };
 

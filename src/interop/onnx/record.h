@@ -1,6 +1,7 @@
-// One record per ONNX op that is not one op of Mycel's: how it is built from Mycel's ops, and how
-// an op whose own record names it (`.onnx` in the OpDef) is written. ONNX ops that are one op of
-// Mycel's have no record here: the line in the OpDef says all (interop/onnx/line.h).
+// One record per ONNX op that is not one op of Mycel's: how it is built from Mycel's ops. ONNX ops
+// that are one op of Mycel's have no record here: the line `.onnx` in the OpDef says all
+// (interop/onnx/line.h). How Mycel's ops are written is told by that line too, and by the writers
+// of interop/onnx/writing.h.
 #pragma once
 
 #include <span>
@@ -11,8 +12,6 @@
 
 namespace mycel::interop::onnx {
 
-class Writing;  // interop/onnx/writing.h: one op of a Mycel graph being written
-
 struct Record {
   const char* name = "";
   Build build = nullptr;
@@ -21,7 +20,6 @@ struct Record {
   // Inputs that are statistics: no gradient moves them.
   const char* statistics = "";
   const char* domain = "";
-  void (*write)(Writing&) = nullptr;
 };
 
 using Records = std::span<const Record>;
@@ -50,8 +48,6 @@ Records training_records();
 
 // Null when there is none.
 const Record* find_record(std::string_view domain, std::string_view name);
-// That writes ops whose line names `name`; null when the line says all.
-const Record* find_writer(std::string_view name);
 std::vector<const Record*> all_records();
 
 }  // namespace mycel::interop::onnx

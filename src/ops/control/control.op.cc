@@ -256,6 +256,7 @@ constexpr OpDef kStopGradient = check({
     .grad = [](Adjoint&) {},
     .scalar = ir::unary([](auto x) { return x; }),
     .cases = "skip grad: its gradient is not its derivative; skip grad2: likewise",
+    .onnx = "Identity",
 });
 
 constexpr OpDef kIdentity = check({

@@ -113,6 +113,7 @@ constexpr OpDef kConvDx = check({
              "is used | "
              "dy[2, 4, 5]; w[4, 3, 2]; stride = [2]; dilation = [1]; padding = 0 1; extra = 0 1; "
              "without like",
+    .onnx = "ConvTranspose",
     .internal = true,
 });
 

@@ -179,6 +179,7 @@ constexpr OpDef kLogsigmoid = check({
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() * kSigmoid({-a.x(0)}); },
     .scalar = unary([](auto x) { return -formulas::softplus(-x); }),
     .cases = "at (0) -> -0.69314718055994531; at (-1000) -> -1000; at (2) -> -0.12692801104297263",
+    .onnx = "= Neg(Softplus(Neg(x)))",
     .primitive = "LogSigmoid",
 });
 
@@ -205,6 +206,7 @@ constexpr OpDef kSilu = check({
     .grad = [](Adjoint& a) { a.dx(0) += kSiluGrad({a.dy(), a.x(0)}); },
     .scalar = unary([](auto x) { return x * formulas::sigmoid(x); }),
     .cases = "at (2) -> 1.7615941559557649; at (-1) -> -0.26894142136999512",
+    .onnx = "= Mul(x, Sigmoid(x))",
     .primitive = "SiLU",
 });
 
@@ -259,7 +261,7 @@ constexpr OpDef kGelu = check({
     .cases =
         "at (1) -> 0.84134474606854293; at (-3) -> -0.004049694094890288 | approximate = tanh; "
         "at (1) -> 0.84119199060827676",
-    .onnx = "Gelu",
+    .onnx = "Gelu(approximate=none)",
     .primitive = "GeLU[approximate=tanh]; Gelu[approximate=tanh]",
 });
 

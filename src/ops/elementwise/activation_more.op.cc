@@ -32,6 +32,7 @@ constexpr OpDef kRelu6 = check({
     .grad = [](Adjoint& a) { a.dx(0) += inside(a.y(), 0, 6, a.dy()); },
     .scalar = unary([](auto x) { return min(max(x, 0), 6); }),
     .cases = "x in (-3, 9); at (7) -> 6; at (-1) -> 0; at (2) -> 2",
+    .onnx = "= Clip(x, 0, 6)",
     .primitive = "ReLU6",
 });
 
@@ -151,7 +152,7 @@ constexpr OpDef kHardsigmoid = check({
     .grad = [](Adjoint& a) { a.dx(0) += inside(a.x(0), -3, 3, a.dy() * (1.0 / 6)); },
     .scalar = unary([](auto x) { return min(max(x + 3, 0), 6) * constant(x, 1.0 / 6); }),
     .cases = "input in (-5, 5); at (1.5) -> 0.75; at (-4) -> 0; at (4) -> 1",
-    .onnx = "HardSigmoid",
+    .onnx = "= Clip(Add(Mul(input, 0.16666666666666666), 0.5), 0, 1)",
     .primitive = "HSigmoid",
 });
 
@@ -195,6 +196,7 @@ constexpr OpDef kHardtanh = check({
                                      constant(in[0], attrs[1].real()));
                       }),
     .cases = "min_val = -1 -0.5; max_val = 1 0.5; at (2) -> 1; at (-2) -> -1; bad min_val = 3",
+    .onnx = "= Clip(input, min_val, max_val)",
 });
 
 constexpr OpDef kHardshrink = check({
@@ -217,6 +219,7 @@ constexpr OpDef kHardshrink = check({
                             select(abs(x) <= constant(x, attrs[0].real()), constant(x, 0.0), x);
                       }),
     .cases = "lambd = 0.5 1; at (0.4) -> 0; at (-2) -> -2",
+    .onnx = "= Where(Greater(Abs(x), lambd), x, 0)",
     .primitive = "HShrink(lambd)",
     .method = "hardshrink",
 });
@@ -244,6 +247,7 @@ constexpr OpDef kSoftshrink = check({
                         out[0] = select(x > bound, x - bound, select(x < -bound, x + bound, x * 0));
                       }),
     .cases = "lambd = 0.5 1; at (0.4) -> 0; at (-2) -> -1.5; bad lambd = -1",
+    .onnx = "= Sub(x, Clip(x, -lambd, lambd))",
     .primitive = "SoftShrink(lambd)",
     .method = "soft_shrink",
     .alias = "soft_shrink",
@@ -279,6 +283,7 @@ constexpr OpDef kTanhshrink = check({
         },
     .scalar = unary([](auto x) { return x - tanh(x); }),
     .cases = "at (1) -> 0.23840584404423515",
+    .onnx = "= Sub(input, Tanh(input))",
 });
 
 constexpr OpDef kFastGelu = check({
@@ -314,6 +319,7 @@ constexpr OpDef kThreshold = check({
                                         constant(x, attrs[1].real()), x);
                       }),
     .cases = "thr = 0.5; value = 7; at (0.4) -> 7; at (2) -> 2",
+    .onnx = "= Where(Greater(input, thr), input, value)",
 });
 
 constexpr OpDef kLogit = check({

@@ -162,6 +162,7 @@ constexpr OpDef kSquare = check({
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() * conj_of(a.x(0)) * 2.0; },
     .scalar = unary([](auto x) { return x * x; }),
     .cases = "at (-1.5) -> 2.25",
+    .onnx = "= Mul(input, input)",
     .primitive = "Square",
     .method = "square",
 });
@@ -215,6 +216,7 @@ constexpr OpDef kRsqrt = check({
         },
     .scalar = unary([](auto x) { return rsqrt(x); }),
     .cases = "input in (0.3, 4); at (4) -> 0.5; at (0) -> inf",
+    .onnx = "= Reciprocal(Sqrt(input))",
     .primitive = "Rsqrt",
     .method = "rsqrt",
 });

@@ -85,6 +85,8 @@ constexpr OpDef kFmax = check({
     .grad = [](Adjoint& a) { number_gradient(a, true); },
     .scalar = binary([](auto x, auto y) { return prefer_number<true>(x, y); }),
     .cases = "at (1, nan) -> 1; at (nan, 2) -> 2; at (1, 2) -> 2",
+    .onnx = "= int Max(input, other) | Where(IsNaN(input), other, Where(IsNaN(other), input, "
+            "Max(input, other)))",
     .primitive = "Fmax",
     .commutative = true,
 });
@@ -99,6 +101,8 @@ constexpr OpDef kFmin = check({
     .grad = [](Adjoint& a) { number_gradient(a, false); },
     .scalar = binary([](auto x, auto y) { return prefer_number<false>(x, y); }),
     .cases = "at (1, nan) -> 1; at (nan, 2) -> 2; at (1, 2) -> 1",
+    .onnx = "= int Min(input, other) | Where(IsNaN(input), other, Where(IsNaN(other), input, "
+            "Min(input, other)))",
     .primitive = "Fmin",
     .commutative = true,
 });
@@ -140,6 +144,7 @@ constexpr OpDef kLerp = check({
       return select(w < constant(w, 0.5), s + w * (e - s), e - (e - s) * (one - w));
     }),
     .cases = "at (2, 4, 0.25) -> 2.5; at (1e20, 1, 1) -> 1",
+    .onnx = "= Add(input, Mul(weight, Sub(end, input)))",
     .primitive = "Lerp",
     .method = "lerp",
 });
@@ -162,6 +167,7 @@ constexpr OpDef kAddcmul = check({
     .scalar =
         formula(4, 1, [](auto in, auto&, auto out) { out[0] = in[0] + in[3] * in[1] * in[2]; }),
     .cases = "at (1, 2, 3, 0.5) -> 4",
+    .onnx = "= Add(input, Mul(value, Mul(tensor1, tensor2)))",
     .primitive = "Addcmul",
     .method = "addcmul",
 });
@@ -184,6 +190,7 @@ constexpr OpDef kAddcdiv = check({
     .scalar =
         formula(4, 1, [](auto in, auto&, auto out) { out[0] = in[0] + in[3] * in[1] / in[2]; }),
     .cases = "tensor2 in (0.5, 2); at (1, 3, 2, 0.5) -> 1.75",
+    .onnx = "= Add(input, Mul(value, Div(tensor1, tensor2)))",
     .primitive = "Addcdiv",
     .method = "addcdiv",
 });

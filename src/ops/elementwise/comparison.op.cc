@@ -49,6 +49,7 @@ constexpr OpDef kNotEqual = check({
     .grad = kBoolResult,
     .scalar = binary([](auto x, auto y) { return x != y; }),
     .cases = "input in {0, 1, 2}; other in {0, 1, 2}; at (2, 2) -> 0; at (nan, nan) -> 1",
+    .onnx = "= Not(Equal(input, other))",
     .primitive = "NotEqual",
     .method = "not_equal ne __ne__",
     .alias = "ne",
@@ -164,6 +165,7 @@ constexpr OpDef kIsfinite = check({
     .grad = kBoolResult,
     .scalar = unary([](auto x) { return isfinite(x); }),
     .cases = "x in {0, 1, inf, -inf, nan}; at (nan) -> 0; at (-inf) -> 0; at (3) -> 1",
+    .onnx = "= Equal(Sub(x, x), 0)",
     .primitive = "IsFinite",
     .method = "isfinite",
 });
@@ -177,6 +179,7 @@ constexpr OpDef kIsneginf = check({
     .grad = kBoolResult,
     .scalar = unary([](auto x) { return isinf(x) & (x < 0); }),
     .cases = "input in {0, 1, inf, -inf, nan}; at (inf) -> 0; at (-inf) -> 1",
+    .onnx = "= int Less(input, input) | And(IsInf(input), Less(input, 0))",
     .method = "isneginf",
 });
 
@@ -189,6 +192,7 @@ constexpr OpDef kIsposinf = check({
     .grad = kBoolResult,
     .scalar = unary([](auto x) { return isinf(x) & (x > 0); }),
     .cases = "input in {0, 1, inf, -inf, nan}; at (inf) -> 1; at (-inf) -> 0",
+    .onnx = "= int Less(input, input) | And(IsInf(input), Greater(input, 0))",
     .method = "isposinf",
 });
 

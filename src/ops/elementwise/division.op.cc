@@ -48,6 +48,7 @@ constexpr OpDef kFloorDiv = check({
     .scalar = binary([](auto x, auto y) { return formulas::floor_div(x, y); }),
     .cases = "y in (0.5, 3); at (-7, 2) -> -4; at (1, 0.1) -> 9; at (1, 0) -> inf; at "
              "(inf, -2) -> -inf; at (-1, inf) -> -0.0; at (inf, inf) -> nan; bad x[2] y[3]",
+    .onnx = "= int Div(Sub(x, Mod(x, y)), y) | Floor(Div(x, y))",
     .primitive = "FloorDiv",
     .method = "__floordiv__ __rfloordiv__ __ifloordiv__",
     .alias = "floordiv tensor_floordiv",
@@ -66,6 +67,7 @@ constexpr OpDef kFloorMod = check({
     .scalar = binary([](auto x, auto y) { return formulas::floor_mod(x, y); }),
     .cases =
         "y in (0.5, 3); at (-7, 2) -> 1; at (7, -2) -> -1; at (5.5, 2) -> 1.5; at (1, 0) -> nan",
+    .onnx = "Mod",
     .primitive = "FloorMod",
     .method = "remainder __mod__ __rmod__ __imod__",
     .alias = "remainder floormod tensor_mod",
@@ -82,6 +84,7 @@ constexpr OpDef kTruncateDiv = check({
     .grad = zero_gradient,
     .scalar = binary([](auto x, auto y) { return trunc(x / y); }),
     .cases = "y in (0.5, 3); at (-7, 2) -> -3; at (7, 2) -> 3",
+    .onnx = "= int Div(x, y) | Mul(Sign(Div(x, y)), Floor(Abs(Div(x, y))))",
     .primitive = "TruncateDiv",
 });
 
@@ -95,7 +98,8 @@ constexpr OpDef kTruncateMod = check({
     .grad = remainder_gradient<kTrunc>,
     .scalar = binary([](auto x, auto y) { return x % y; }),
     .cases = "y in (0.5, 3); at (-7, 2) -> -1; at (7, -2) -> 1; at (5.5, 2) -> 1.5",
-    .onnx = "Mod",
+    .onnx = "= int Sub(x, Mul(Div(x, y), y)) | Sub(x, Mul(Mul(Sign(Div(x, y)), Floor(Abs(Div(x, "
+            "y)))), y))",
     .primitive = "TruncateMod; Mod",
     .method = "fmod",
     .alias = "fmod",
@@ -181,6 +185,7 @@ constexpr OpDef kDivNoNan = check({
       return select(zero, constant(x, int64_t{0}), x / select(zero, constant(y, int64_t{1}), y));
     }),
     .cases = "x2 in (0.5, 2); at (3, 0) -> 0; at (3, 2) -> 1.5",
+    .onnx = "= Where(Equal(x2, 0), 0, Div(x1, x2))",
     .primitive = "DivNoNan",
 });
 
@@ -201,6 +206,7 @@ constexpr OpDef kMulNoNan = check({
       return select(y == zero, zero, x * y);
     }),
     .cases = "at (inf, 0) -> 0; at (3, 2) -> 6",
+    .onnx = "= Where(Equal(y, 0), 0, Mul(x, y))",
     .primitive = "MulNoNan",
 });
 
@@ -223,6 +229,7 @@ constexpr OpDef kXdivy = check({
       return select(x == zero, zero, x / select(x == zero, constant(y, int64_t{1}), y));
     }),
     .cases = "y in (0.5, 2); at (0, 0) -> 0; at (3, 2) -> 1.5; at (1, 0) -> inf",
+    .onnx = "= Where(Equal(x, 0), 0, Div(x, y))",
     .primitive = "Xdivy",
     .method = "xdivy",
 });
@@ -248,6 +255,7 @@ constexpr OpDef kXlogy = check({
     }),
     .cases =
         "other in (0.5, 2); at (0, 0) -> 0; at (3, 2) -> 2.0794415416798357; at (0, nan) -> nan",
+    .onnx = "= Where(Equal(input, 0), 0, Mul(input, Log(other)))",
     .primitive = "Xlogy",
     .method = "xlogy",
 });
@@ -270,6 +278,7 @@ constexpr OpDef kSquaredDifference = check({
       return gap * gap;
     }),
     .cases = "at (3, 5) -> 4",
+    .onnx = "= Mul(Sub(x, y), Sub(x, y))",
     .primitive = "SquaredDifference",
     .commutative = true,
 });

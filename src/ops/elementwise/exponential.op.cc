@@ -43,6 +43,7 @@ constexpr OpDef kExpm1 = check({
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() * conj_of(a.y() + 1.0); },
     .scalar = unary([](auto x) { return formulas::exponential_minus_one(x); }),
     .cases = "at (1e-10) -> 1.00000000005e-10; at (1) -> 1.7182818284590452",
+    .onnx = "= Sub(Exp(input), 1)",
     .primitive = "Expm1",
     .method = "expm1",
     .alias = "tensor_expm1",
@@ -58,6 +59,7 @@ constexpr OpDef kExp2 = check({
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() * a.y() * kLn2; },
     .scalar = unary([](auto x) { return exp2(x); }),
     .cases = "at (-3) -> 0.125; at (0.5) -> 1.4142135623730951",
+    .onnx = "= Pow(2, input)",
 });
 
 constexpr OpDef kLog = check({
@@ -87,6 +89,7 @@ constexpr OpDef kLog1p = check({
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() / conj_of(a.x(0) + 1.0); },
     .scalar = unary([](auto x) { return formulas::logarithm_of_one_plus(x); }),
     .cases = "input in (-0.8, 4); at (1e-10) -> 9.9999999995e-11; at (-1) -> -inf",
+    .onnx = "= Log(Add(input, 1))",
     .primitive = "Log1p",
     .method = "log1p",
 });
@@ -101,6 +104,7 @@ constexpr OpDef kLog2 = check({
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() / conj_of(a.x(0) * kLn2); },
     .scalar = unary([](auto x) { return formulas::binary_logarithm(x); }),
     .cases = "input in (0.2, 5); at (8) -> 3; at (10) -> 3.3219280948873622",
+    .onnx = "= Div(Log(input), 0.6931471805599453)",
     .method = "log2",
 });
 
@@ -114,6 +118,7 @@ constexpr OpDef kLog10 = check({
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() / conj_of(a.x(0) * kLn10); },
     .scalar = unary([](auto x) { return formulas::decimal_logarithm(x); }),
     .cases = "input in (0.2, 5); at (1000) -> 3; at (2) -> 0.30102999566398120",
+    .onnx = "= Div(Log(input), 2.302585092994046)",
     .method = "log10",
 });
 
@@ -137,6 +142,7 @@ constexpr OpDef kLogaddexp = check({
     .cases = "at (1000, 1000) -> 1000.6931471805599; at (0, 1) -> 1.3132616875182228; at (-inf, "
              "-inf) -> -inf; "
              "at (-inf, 2) -> 2; bad input[2] other[3]",
+    .onnx = "= Add(Max(input, other), Softplus(Neg(Abs(Sub(input, other)))))",
     .method = "logaddexp",
     .commutative = true,
 });

@@ -173,7 +173,7 @@ constexpr OpDef kLeftShift = check({
     .cases = "other in ints(0, 6); dtypes int8 int16 int32 int64 uint8 uint16 uint32 uint64; at "
              "(3, 4) -> 48; "
              "at (1, 70) -> 0",
-    .onnx = "BitShift",
+    .onnx = "BitShift(direction='LEFT')",
     .primitive = "LeftShift",
     .method = "bitwise_left_shift",
 });
@@ -190,6 +190,7 @@ constexpr OpDef kRightShift = check({
     .cases = "other in ints(0, 6); dtypes int8 int16 int32 int64 uint8 uint16 uint32 uint64; at "
              "(48, 4) -> 3; "
              "at (-3, 1) -> -2; at (-1, 70) -> -1",
+    .onnx = "BitShift(direction='RIGHT')",
     .primitive = "RightShift",
     .method = "bitwise_right_shift",
 });

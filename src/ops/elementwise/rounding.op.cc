@@ -138,6 +138,7 @@ constexpr OpDef kPositive = check({
     .grad = [](Adjoint& a) { a.dx(0) += a.dy(); },
     .scalar = unary([](auto x) { return x; }),
     .cases = "at (-1.5) -> -1.5",
+    .onnx = "Identity",
     .method = "positive __pos__",
 });
 
@@ -193,6 +194,7 @@ constexpr OpDef kTrunc = check({
     .grad = zero_gradient,
     .scalar = unary([](auto x) { return trunc(x); }),
     .cases = "at (-1.5) -> -1; at (2.7) -> 2",
+    .onnx = "= int Identity(input) | Mul(Sign(input), Floor(Abs(input)))",
     .primitive = "Trunc",
     .method = "trunc",
 });
@@ -206,6 +208,7 @@ constexpr OpDef kFrac = check({
     .grad = [](Adjoint& a) { a.dx(0) += a.dy(); },
     .scalar = unary([](auto x) { return x - trunc(x); }),
     .cases = "at (-1.5) -> -0.5; at (2.75) -> 0.75",
+    .onnx = "= int Sub(x, x) | Sub(x, Mul(Sign(x), Floor(Abs(x))))",
     .method = "frac",
 });
 

@@ -64,6 +64,7 @@ constexpr OpDef kErfc = check({
         },
     .scalar = unary([](auto x) { return erfc(x); }),
     .cases = "at (0.5) -> 0.47950012218695346; at (5) -> 1.5374597944280349e-12; at (-inf) -> 2",
+    .onnx = "= Sub(1, Erf(input))",
     .primitive = "Erfc",
     .method = "erfc",
 });

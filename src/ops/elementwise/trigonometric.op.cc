@@ -265,6 +265,7 @@ constexpr OpDef kHypot = check({
     }),
     .cases = "input in (0.3, 2); at (3, 4) -> 5; at (0, 0) -> 0; at (-inf, nan) -> inf; at (3e200, "
              "4e200) -> 5e200",
+    .onnx = "= Sqrt(Add(Mul(input, input), Mul(other, other)))",
     .primitive = "Hypot",
     .method = "hypot",
     .commutative = true,
@@ -280,6 +281,7 @@ constexpr OpDef kDeg2rad = check({
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() * (kPi / 180); },
     .scalar = unary([](auto x) { return x * constant(x, kPi / 180); }),
     .cases = "at (90) -> 1.5707963267948966",
+    .onnx = "= Mul(x, 0.017453292519943295)",
     .method = "deg2rad",
 });
 
@@ -293,6 +295,7 @@ constexpr OpDef kRad2deg = check({
     .grad = [](Adjoint& a) { a.dx(0) += a.dy() * (180 / kPi); },
     .scalar = unary([](auto x) { return x * constant(x, 180 / kPi); }),
     .cases = "at (1.5707963267948966) -> 90",
+    .onnx = "= Mul(x, 57.29577951308232)",
     .method = "rad2deg",
 });
 

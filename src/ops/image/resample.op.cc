@@ -120,6 +120,7 @@ constexpr OpDef kResample = check({
              "= asymmetric align_corners | x[3, 4]; axis = 1; size = 0 9; scale = 2.3 | x[2, 5]; "
              "axis = 1; size = 9 3; method = cubic; cubic = -0.5; drop_outside = True; skip "
              "zero_size: an empty axis cannot be resampled; skip scalar: a scalar has no axes",
+    .onnx = "Resize",
     .internal = true,
 });
 

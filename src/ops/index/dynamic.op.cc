@@ -145,6 +145,7 @@ constexpr OpDef kShapeOf = check({
     .shard = "none",
     .grad = no_gradient("sizes do not change with values"),
     .cases = "input[3, 4] | input[] | input[0, 2]",
+    .onnx = "Shape",
     .internal = true,
 });
 

@@ -98,6 +98,7 @@ constexpr OpDef kSort = check({
     .cases = "input_x[3, 5, 2]; input_x in distinct(-2, 2); axis = -1 0 1; descending = False "
              "True; bad axis = 3; "
              "skip scalar: a scalar has no axes",
+    .onnx = "TopK",
     .primitive = "Sort(axis, descending)",
     .method = "sort",
 });

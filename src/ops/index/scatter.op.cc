@@ -205,6 +205,7 @@ constexpr OpDef kAxisScatterAdd = check({
              "axis = 1; indices in ints(-9, 9); bounds = clip wrap skip; skip dtypes: both have "
              "one dtype; skip zero_size: "
              "an empty axis has no elements; skip scalar: a scalar has no axes",
+    .onnx = "ScatterElements(reduction='add')",
     .internal = true,
 });
 
@@ -282,6 +283,7 @@ constexpr OpDef kTensorScatterAdd = check({
         },
     .batch = batch_tuples,
     .cases = TUPLES("bad indices[4]"),
+    .onnx = "ScatterND(reduction='add')",
     .primitive = "TensorScatterAdd",
     .method = "scatter_add",
 });
@@ -314,6 +316,7 @@ constexpr OpDef kTensorScatterMul = check({
     .grad = mul_grad,
     .batch = batch_tuples,
     .cases = TUPLES("bad indices[4]"),
+    .onnx = "ScatterND(reduction='mul')",
     .primitive = "TensorScatterMul",
     .method = "scatter_mul",
 });
@@ -344,6 +347,7 @@ constexpr OpDef kTensorScatterMin = check({
     .grad = extreme_grad,
     .batch = batch_tuples,
     .cases = TUPLES("input_x in distinct(-2, 2); updates in distinct(-1.9, 1.9)"),
+    .onnx = "ScatterND(reduction='min')",
     .primitive = "TensorScatterMin",
     .method = "scatter_min",
 });
@@ -359,6 +363,7 @@ constexpr OpDef kTensorScatterMax = check({
     .grad = extreme_grad,
     .batch = batch_tuples,
     .cases = TUPLES("input_x in distinct(-2, 2); updates in distinct(-1.9, 1.9)"),
+    .onnx = "ScatterND(reduction='max')",
     .primitive = "TensorScatterMax",
     .method = "scatter_max",
 });

@@ -108,6 +108,7 @@ constexpr OpDef kElementsScatterAdd = check({
              "indices[5, 2]; indices in ints(0, 2); updates[5, 2]; axis = 0; skip dtypes: both "
              "have one dtype; skip "
              "zero_size: an empty axis has no elements; skip scalar: a scalar has no axes",
+    .onnx = "ScatterElements(reduction='add')",
     .internal = true,
 });
 
@@ -125,6 +126,7 @@ constexpr OpDef kElementsScatterUpdate = check({
              "4]; indices[5, 2]; indices in ints(0, 2); updates[5, 2]; axis = 0; skip dtypes: both "
              "have one dtype; skip "
              "zero_size: an empty axis has no elements; skip scalar: a scalar has no axes",
+    .onnx = "ScatterElements",
     .internal = true,
 });
 

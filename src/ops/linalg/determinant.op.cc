@@ -58,6 +58,7 @@ constexpr OpDef kDet = check({
     .grad = [](Adjoint& a) { a.dx(0) += spread(a.dy()) * kCofactor({a.x(0)}); },
     .cases = "input[2, 3, 3] [1, 1] [4, 4]; input in regular; input dtypes float32 float64 "
              "complex64 complex128; bad input[2, 3]",
+    .onnx = "Det",
     .primitive = "MatrixDeterminant()",
     .method = "det matrix_determinant",
     .alias = "matrix_determinant",

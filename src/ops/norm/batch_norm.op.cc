@@ -231,6 +231,7 @@ constexpr OpDef kNormalizeChannels = check({
                       }),
     .cases = "x[3, 2, 2, 3]; c = 2; skip grad: it is batch_norm_train's, which is tested; skip "
              "grad2: the same; skip jvp: the same",
+    .onnx = "= Add(Mul(Sub(x, mean), factor), offset)",
     .internal = true,
 });
 

@@ -23,6 +23,7 @@ constexpr OpDef kAdaptiveMaxPool1d = check({
     .cases = "input[2, 3, 7]; input in distinct(-9, 9); output_size = 3 1 9; bad output_size = 0; "
              "skip zero_size: an empty dim "
              "cannot be pooled",
+    .onnx = "GlobalMaxPool",
 });
 
 constexpr OpDef kAdaptiveMaxPool2d = check({
@@ -40,6 +41,7 @@ constexpr OpDef kAdaptiveMaxPool2d = check({
     .cases = "input[2, 2, 5, 7]; input in distinct(-9, 9); output_size = [3, 2] 1 -1; bad "
              "output_size = 0; skip zero_size: an empty dim "
              "cannot be pooled",
+    .onnx = "GlobalMaxPool",
     .primitive = "AdaptiveMaxPool2D(output_size)",
 });
 
@@ -58,6 +60,7 @@ constexpr OpDef kAdaptiveMaxPool3d = check({
     .cases = "input[1, 2, 4, 3, 5]; input in distinct(-9, 9); output_size = [2, 2, 3]; bad "
              "output_size = 0; skip zero_size: an empty dim "
              "cannot be pooled",
+    .onnx = "GlobalMaxPool",
 });
 
 constexpr OpDef kAdaptiveAvgPool1d = check({
@@ -74,6 +77,7 @@ constexpr OpDef kAdaptiveAvgPool1d = check({
     .cases =
         "input[2, 3, 7]; output_size = 3 1 9; bad output_size = 0; skip zero_size: an empty dim "
         "cannot be pooled",
+    .onnx = "GlobalAveragePool",
 });
 
 constexpr OpDef kAdaptiveAvgPool2d = check({
@@ -90,6 +94,7 @@ constexpr OpDef kAdaptiveAvgPool2d = check({
     .cases = "input[2, 2, 5, 7]; output_size = [3, 2] 1 -1; bad output_size = 0; skip zero_size: "
              "an empty dim "
              "cannot be pooled",
+    .onnx = "GlobalAveragePool",
     .primitive = "AdaptiveAvgPool2D(output_size)",
 });
 
@@ -108,6 +113,7 @@ constexpr OpDef kAdaptiveAvgPool3d = check({
     .cases = "input[1, 2, 4, 3, 5]; output_size = [2, 2, 3]; bad output_size = 0; skip zero_size: "
              "an empty dim "
              "cannot be pooled",
+    .onnx = "GlobalAveragePool",
     .primitive = "AdaptiveAvgPool3D(output_size)",
 });
 

@@ -42,6 +42,7 @@ constexpr OpDef kReduceAll = check({
     .cases = "input in {0, 1, 1, 1}; input[2, 3, 4]; axis = [] None 0 -1 [0, 2]; keep_dims = False "
              "True; "
              "at ([1, 2, 3]) -> 1; at ([1, 0, 3]) -> 0; bad axis = 3 | input[]; axis = []",
+    .onnx = "ReduceMin",
     .primitive = "ReduceAll(keep_dims)",
     .method = "all",
     .alias = "all",
@@ -60,6 +61,7 @@ constexpr OpDef kReduceAny = check({
     .cases = "input in {0, 0, 0, 1}; input[2, 3, 4]; axis = [] None 0 -1 [0, 2]; keep_dims = False "
              "True; "
              "at ([0, 0, 3]) -> 1; at ([0, 0]) -> 0; bad axis = 3 | input[]; axis = []",
+    .onnx = "ReduceMax",
     .primitive = "ReduceAny(keep_dims)",
     .method = "any",
     .alias = "any",

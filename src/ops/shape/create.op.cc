@@ -148,6 +148,7 @@ constexpr OpDef kZerosLike = check({
     .grad = [](ir::Adjoint&) {},
     .loops = [](LoopCtx& c) { fill_loops(c, 0); },
     .cases = "dtype = None float16 int64",
+    .onnx = "ConstantOfShape",
     .primitive = "ZerosLike()",
 });
 
@@ -161,6 +162,7 @@ constexpr OpDef kOnesLike = check({
     .grad = [](ir::Adjoint&) {},
     .loops = [](LoopCtx& c) { fill_loops(c, 1); },
     .cases = "dtype = None float16 int64",
+    .onnx = "ConstantOfShape",
     .primitive = "OnesLike()",
 });
 
@@ -174,6 +176,7 @@ constexpr OpDef kFullLike = check({
     .grad = [](ir::Adjoint&) {},
     .loops = [](LoopCtx& c) { fill_loops(c, c.attrs.real("fill_value")); },
     .cases = "fill_value = 2.5; dtype = None float16 int64",
+    .onnx = "ConstantOfShape",
     .primitive = "Fills(fill_value)",
     .method = "fills",
 });

@@ -393,6 +393,7 @@ constexpr OpDef kSplitEqual = check({
     .cases = "input[4, 6]; axis = 0 -1; output_num = 1 2; bad output_num = 5; bad output_num = 0; "
              "bad axis = 2; skip "
              "scalar: a scalar has no axes",
+    .onnx = "Split",
     .primitive = "Split(axis, output_num)",
     .internal = true,
 });

@@ -287,6 +287,7 @@ constexpr OpDef kFlip = check({
     .loops = move_loops<flip_moves>,
     .cases =
         "dims = 0 -1 [0, 2] []; bad dims = 3; bad dims = [0, 0]; skip scalar: a scalar has no axes",
+    .onnx = "Slice",
     .primitive = "ReverseV2(dims)",
     .method = "flip reverse",
     .alias = "reverse",
@@ -324,6 +325,7 @@ constexpr OpDef kRollAxes = check({
     .cases = "shifts = 1 -2 7; dims = 0 -1; bad dims = 3 | shifts = [1, -1]; dims = [0, 2]; bad "
              "dims = [0]; skip scalar: "
              "a scalar has no axes",
+    .onnx = "Concat",
     .primitive = "Roll(shifts, dims)",
     .internal = true,
 });

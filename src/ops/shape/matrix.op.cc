@@ -191,6 +191,7 @@ constexpr OpDef kBand = check({
     .batch = batch_leading,
     .cases =
         "x[2, 3, 4] [5, 2]; first = -1 0 2; last = 0 1; bad x[3]; skip scalar: two dims are needed",
+    .onnx = "Trilu",
     .internal = true,
 });
 

@@ -217,6 +217,7 @@ constexpr OpDef kBroadcastLike = check({
              "5]; skip dtypes: "
              "other is not read; skip zero_size: the shapes belong together; skip scalar: the "
              "shapes belong together",
+    .onnx = "Expand",
     .method = "expand_as",
 });
 
@@ -250,6 +251,7 @@ constexpr OpDef kRepeatElements = check({
     .batch = batch_axis,
     .cases =
         "rep = 1 3 0; axis = 0 1 -1; bad axis = 3; bad rep = -1; skip scalar: a scalar has no axes",
+    .onnx = "Gather",
 });
 
 constexpr OpDef kRepeatInterleave = check({

@@ -269,6 +269,7 @@ constexpr OpDef kBasicSlice = check({
              "[4, -1] [100, 3]; end = [-100, 0] [1, -7]; strides = [-1, -2]; bad strides = [0, 1]; "
              "bad begin = [0]; skip "
              "scalar: indices per dim | x[]; begin = []; end = []; strides = []",
+    .onnx = "Slice",
     .internal = true,
 });
 

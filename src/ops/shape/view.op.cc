@@ -163,6 +163,7 @@ constexpr OpDef kReshapeLike = check({
         "input[2, 6]; other[3, 4]; no grad of other: only its shape is used; skip dtypes: other is "
         "not read; "
         "bad other[5]; skip zero_size: sizes belong together; skip scalar: sizes belong together",
+    .onnx = "Reshape",
     .method = "reshape_as view_as",
     .view = true,
 });
@@ -214,6 +215,7 @@ constexpr OpDef kCollapseDims = check({
     .loops = move_loops<identity_moves>,
     .batch = batch_view,
     .cases = "start_dim = 0 1 -1; end_dim = -1 2; bad start_dim = 3",
+    .onnx = "Reshape",
     .view = true,
     .internal = true,
 });

@@ -82,3 +82,12 @@ def test_inputs_are_checked():
         net(Tensor(values(2, 4)))
     with pytest.raises(ValueError, match="2 inputs given, 1 expected"):
         net(Tensor(values(2, 3)), Tensor(values(2, 3)))
+
+
+def test_what_is_exported_reads_back_the_same(tmp_path):
+    net = mycel.onnx.load(FILE)
+    x = values(4, 3)
+    path = mycel.onnx.export(net, Tensor(x), file=tmp_path / "again")
+    again = mycel.onnx.load(path)
+    assert [p.name for p in again.get_parameters()] == ["w1", "b1", "w2"]
+    np.testing.assert_allclose(again(Tensor(x)).asnumpy(), by_hand(net, x), rtol=1e-5, atol=1e-6)
