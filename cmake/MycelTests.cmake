@@ -24,6 +24,14 @@ add_executable(mycel_graph_file_fuzz EXCLUDE_FROM_ALL
 target_include_directories(mycel_graph_file_fuzz PRIVATE ${PROJECT_SOURCE_DIR}/tests/cpp)
 target_link_libraries(mycel_graph_file_fuzz PRIVATE mycel_flags mycel_dependencies)
 
+# Damaged ONNX files in any number: the reader, without ops and kernels.
+set(onnx_reader file tensors external_data wire_check)
+list(TRANSFORM onnx_reader PREPEND ${PROJECT_SOURCE_DIR}/src/interop/onnx/)
+list(TRANSFORM onnx_reader APPEND .cc)
+add_executable(mycel_onnx_fuzz EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/fuzz/onnx_fuzz.cc
+  ${onnx_reader} $<TARGET_OBJECTS:mycel_onnx_pb> $<TARGET_OBJECTS:mycel_base> $<TARGET_OBJECTS:mycel_tensor>)
+target_link_libraries(mycel_onnx_fuzz PRIVATE mycel_flags mycel_dependencies protobuf::libprotobuf-lite)
+
 # Damaged data files in any number, through the sources that read them.
 mycel_program(mycel_data_files_fuzz SOURCES ${PROJECT_SOURCE_DIR}/tests/fuzz/data_files_fuzz.cc)
 set_target_properties(mycel_data_files_fuzz PROPERTIES EXCLUDE_FROM_ALL TRUE)

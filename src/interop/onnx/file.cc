@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "interop/onnx/line.h"
-#include "interop/onnx/record.h"
 #include "interop/onnx/tensors.h"
 #include "interop/onnx/wire_check.h"
 
@@ -21,12 +19,6 @@ std::string function_key(const std::string& domain, const std::string& name,
 }  // namespace
 
 std::string domain_of(const std::string& written) { return written == "ai.onnx" ? "" : written; }
-
-bool is_known_op(const File& f, const pb::Node& n) {
-  std::string domain = domain_of(n.domain());
-  return f.function(n) || find_record(domain, n.op_type()) ||
-         (domain.empty() && find_line(n.op_type()));
-}
 
 File::File(std::string_view bytes, const std::string& folder) {
   check_wire(bytes);

@@ -40,7 +40,7 @@ class File {
 // "" for the default domain, however it is written.
 std::string domain_of(const std::string& written);
 
-// Whether a record, the line of an op or a function of the model says what it is.
+// Whether a record, the line of an op or a function of the model says what it is (run.cc).
 bool is_known_op(const File& f, const pb::Node& n);
 
 }  // namespace mycel::interop::onnx

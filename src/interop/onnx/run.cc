@@ -88,6 +88,12 @@ void run_each(const Nodes& nodes, Scope& scope) {
 
 }  // namespace
 
+bool is_known_op(const File& f, const pb::Node& n) {
+  std::string domain = domain_of(n.domain());
+  return f.function(n) || find_record(domain, n.op_type()) ||
+         (domain.empty() && find_line(n.op_type()));
+}
+
 Values run_nodes(const pb::Graph& g, Scope& scope) {
   for (const pb::Tensor& t : g.initializer()) {
     if (!scope.holds(t.name())) scope.set(t.name(), Value(scope.file.tensor(t)));

@@ -91,3 +91,21 @@ def test_what_is_exported_reads_back_the_same(tmp_path):
     again = mycel.onnx.load(path)
     assert [p.name for p in again.get_parameters()] == ["w1", "b1", "w2"]
     np.testing.assert_allclose(again(Tensor(x)).asnumpy(), by_hand(net, x), rtol=1e-5, atol=1e-6)
+
+
+def test_branches_loops_functions_and_typed_elements():
+    """tests/data/every_part.onnx: twice(loop of 3 additions of x to (x * 2 or x * 3)), where
+    twice(a) = elu(a, 0.5) + a is a function of the model and the branch depends on the sum."""
+    net = mycel.onnx.load(FILE.parent / "every_part.onnx")
+    assert [p.name for p in net.get_parameters()] == ["two", "three", "half", "wide"]
+    for x in (np.array([1.0, -0.5], np.float32), np.array([0.25, -2.0], np.float32)):
+        a = x * (2 if x.sum() > 0 else 3) + 3 * x
+        want = np.where(a > 0, a, 0.5 * np.expm1(a)) + a
+        np.testing.assert_allclose(net(Tensor(x)).asnumpy(), want, rtol=1e-5, atol=1e-6)
+        slope = ms.grad(lambda t: net(t).sum())(Tensor(x)).asnumpy()
+        inner = 5.0 if x.sum() > 0 else 6.0
+        expected = inner * (np.where(a > 0, 1, 0.5 * np.exp(a)) + 1)
+        np.testing.assert_allclose(slope, expected, rtol=1e-5, atol=1e-6)
+    handle = mycel.onnx.prepare(FILE.parent / "every_part.onnx")
+    np.testing.assert_allclose(handle.run([x])[0], want, rtol=1e-5, atol=1e-6)
+    assert handle.how == "compiled"
