@@ -525,14 +525,14 @@ FILE_MISTAKES = [
         "export: 'net' must be a Cell, got int",
     ),
     (
-        'ms.export(Net(), X, file_name=FOLDER + "/net", file_format="ONNX")',
+        'ms.export(Net(), X, file_name=FOLDER + "/net", file_format="AIR")',
         NotImplementedError,
-        "export: the format 'ONNX' is not supported; allowed: 'MINDIR'",
+        "export: the format 'AIR' is not supported; allowed: 'MINDIR', 'ONNX'",
     ),
     (
         'ms.export(Net(), X, file_name=FOLDER + "/net", file_format="MINDR")',
         ValueError,
-        "export: 'file_format' must be 'MINDIR', got 'MINDR'",
+        "export: 'file_format' must be 'MINDIR' or 'ONNX', got 'MINDR'",
     ),
     (
         'ms.export(Net(), X, file_name=FOLDER + "/net", fileformat="MINDIR")',
