@@ -63,7 +63,7 @@ find_package(SQLite3 REQUIRED)
 find_package(HDF5 REQUIRED COMPONENTS C)
 find_package(ICU 67 REQUIRED COMPONENTS uc i18n)
 find_package(PkgConfig REQUIRED)
-foreach(library libzip libzstd sndfile tinyxml2)
+foreach(library libzip libzstd lmdb sndfile tinyxml2)
   pkg_check_modules(MYCEL_${library} REQUIRED IMPORTED_TARGET ${library})
 endforeach()
 foreach(library spng webp sentencepiece sentencepiece_train)
@@ -72,7 +72,7 @@ endforeach()
 set(MYCEL_MEDIA_LIBRARIES JPEG::JPEG TIFF::TIFF ZLIB::ZLIB BZip2::BZip2 LibLZMA::LibLZMA
   SQLite::SQLite3 hdf5::hdf5 ICU::uc ICU::i18n
   Eigen3::Eigen
-  PkgConfig::MYCEL_libzip PkgConfig::MYCEL_libzstd PkgConfig::MYCEL_sndfile PkgConfig::MYCEL_tinyxml2 ${MYCEL_spng} ${MYCEL_webp}
+  PkgConfig::MYCEL_libzip PkgConfig::MYCEL_libzstd PkgConfig::MYCEL_lmdb PkgConfig::MYCEL_sndfile PkgConfig::MYCEL_tinyxml2 ${MYCEL_spng} ${MYCEL_webp}
   ${MYCEL_sentencepiece} ${MYCEL_sentencepiece_train})
 
 # Records of runs: their wire format, and the servers of pages and of networks.

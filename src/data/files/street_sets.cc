@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "data/files/arguments.h"
 #include "data/files/labelled.h"
+#include "data/files/lmdb.h"
 #include "data/files/records.h"
 
 namespace mycel::data {
@@ -147,36 +148,76 @@ DatasetPtr open_kitti(const Options& o) {
       s->folder.path());
 }
 
+// A folder of pictures, or of an LMDB database of them, which has one label.
+struct Scene {
+  std::string name, folder;  // without _lmdb; as it is
+  std::vector<std::string> files;
+  std::shared_ptr<const LmdbValues> base;
+  int64_t size() const { return base ? base->size() : static_cast<int64_t>(files.size()); }
+};
+
+// Folders of LSUN by their names without _lmdb; ValueError when there are pictures and a database.
+std::vector<Scene> scenes_of(const Options& o, const Folder& folder) {
+  constexpr std::string_view kBase = "_lmdb";
+  std::vector<Scene> out;
+  for (const std::string& f : folder.folders())
+    out.push_back({f.ends_with(kBase) ? f.substr(0, f.size() - kBase.size()) : f, f, {}, nullptr});
+  std::sort(out.begin(), out.end(), [](const Scene& a, const Scene& b) { return a.name < b.name; });
+  for (size_t i = 1; i < out.size(); ++i) {
+    if (out[i].name == out[i - 1].name)
+      value_error("{}: '{}' has both '{}' and '{}'", o.owner(), folder.path(), out[i - 1].folder,
+                  out[i].folder);
+  }
+  return out;
+}
+
 DatasetPtr open_lsun(const Options& o) {
+  struct Scenes {
+    Folder folder;
+    std::vector<Scene> all;
+  };
   const std::string usage = one_of(o, "usage", {"train", "test", "valid", "all"}, "all");
   const std::vector<std::string> wanted = o.strings("classes");
-  auto p = std::make_shared<Labelled<uint32_t>>(o.string("dataset_dir"));
-  std::vector<std::string> folders;
+  auto s = std::make_shared<Scenes>(Scenes{Folder(o.string("dataset_dir")), {}});
+  for (Scene& scene : scenes_of(o, s->folder)) {
+    const bool train = scene.name.ends_with("_train"), valid = scene.name.ends_with("_val");
+    const std::string kind = scene.name.substr(0, scene.name.rfind('_'));
+    const bool fits = usage == "test" ? scene.name == "test"
+                                      : (train && usage != "valid") || (valid && usage != "train");
+    if (!fits || (usage != "test" && !wanted.empty() &&
+                  std::find(wanted.begin(), wanted.end(), kind) == wanted.end()))
+      continue;
+    if (s->folder.has_file(join_path(scene.folder, "data.mdb"))) {
+      scene.base = std::make_shared<const LmdbValues>(s->folder.path(scene.folder));
+    } else {
+      scene.files = s->folder.files(scene.folder, {".jpg", ".jpeg", ".png", ".bmp", ".webp"});
+    }
+    s->all.push_back(std::move(scene));
+  }
+  for (const std::string& w : wanted) {
+    if (usage != "test" && std::none_of(s->all.begin(), s->all.end(), [&](const Scene& scene) {
+          return scene.name.substr(0, scene.name.rfind('_')) == w;
+        }))
+      o.fail("classes", "names '{}', but '{}' has no such folder", w, s->folder.path());
+  }
+  int64_t size = 0;
   Classes classes;
-  if (usage == "test") {
-    folders = {"test"};
-  } else {
-    for (const std::string& f : p->folder.folders()) {
-      const bool train = f.ends_with("_train"), valid = f.ends_with("_val");
-      if ((!train || usage == "valid") && (!valid || usage == "train")) continue;
-      const std::string name = f.substr(0, f.rfind('_'));
-      if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end())
-        continue;
-      folders.push_back(f);
-    }
-    for (const std::string& w : wanted) {
-      if (std::none_of(folders.begin(), folders.end(),
-                       [&](const std::string& f) { return f.substr(0, f.rfind('_')) == w; }))
-        o.fail("classes", "names '{}', but '{}' has no such folder", w, p->folder.path());
-    }
+  for (const Scene& scene : s->all) {
+    size += scene.size();
+    classes.emplace_back(scene.name, static_cast<int64_t>(classes.size()));
   }
-  for (size_t k = 0; k < folders.size(); ++k) {
-    classes.emplace_back(folders[k], static_cast<int64_t>(k));
-    for (const std::string& f :
-         p->folder.files(folders[k], {".jpg", ".jpeg", ".png", ".bmp", ".webp"}))
-      p->add(join_path(folders[k], f), static_cast<uint32_t>(k));
-  }
-  return rows_of<uint32_t>(o, p, std::move(classes));
+  const ImageReader read(decodes(o));
+  return file_rows(
+      o.owner(), {"image", "label"}, size,
+      [s, read](int64_t i) -> Row {
+        size_t c = 0;
+        for (; i >= s->all[c].size(); ++c) i -= s->all[c].size();
+        const Scene& scene = s->all[c];
+        Value image = scene.base ? read(scene.base->value(i), fmt::format("{} {}", scene.folder, i))
+                                 : read(s->folder, join_path(scene.folder, scene.files[i]));
+        return {std::move(image), label(static_cast<int64_t>(c))};
+      },
+      s->folder.path(), std::move(classes));
 }
 
 const SourceDef kCityscapes{
@@ -212,8 +253,9 @@ const SourceDef kKitti{
 const SourceDef kLsun{
     .name = "LSUNDataset",
     .doc =
-        "Scenes (F. Yu et al., 2015) as pictures in folders: <class>_train/*.jpg, <class>_val, "
-        "test. `usage`: train, valid, all (both, None) or test. `classes`: those to read. Columns: "
+        "Scenes (F. Yu et al., 2015): <class>_train, <class>_val and test, folders of pictures, or "
+        "as they come LMDB databases on disk (<class>_train_lmdb/data.mdb), in order of keys. "
+        "`usage`: train, valid, all (both, None) or test. `classes`: those to read. Columns: "
         "image uint8, encoded [bytes] or with `decode` [h, w, 3]; label uint32 [], the folder's "
         "place among those read, as published (with all, training and validation of a class have "
         "two labels).",

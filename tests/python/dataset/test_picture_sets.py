@@ -164,3 +164,43 @@ def test_broken_files_are_named(tmp_path, cls, file, content):
     with pytest.raises(OSError, match=file.rsplit("/", 1)[1]):
         folder = str(tmp_path / file.split("/")[0])
         rows(getattr(ds, cls)(folder, *args.get(cls, ()), shuffle=False))
+
+
+def write_lmdb(folder, values):
+    lmdb = pytest.importorskip("lmdb")
+    folder.mkdir(parents=True)
+    with lmdb.open(str(folder), map_size=1 << 24) as env, env.begin(write=True) as txn:
+        for key, value in values.items():
+            txn.put(key.encode(), value)
+
+
+def test_lsun_as_databases(tmp_path):
+    # Small values lie in pages of keys, large ones in pages of their own.
+    values = {f"{(k * 7919) % 500:04d}": picture(k % 250) * (1 + k % 3 * 400) for k in range(300)}
+    write_lmdb(tmp_path / "bridge_train_lmdb", values)
+    write_lmdb(tmp_path / "church_train_lmdb", {"x": picture(1), "a": picture(2)})
+    write_lmdb(tmp_path / "bridge_val_lmdb", {"v": picture(3)})
+    write_lmdb(tmp_path / "test_lmdb", {"t": picture(4)})
+    tiny_vision.write(tmp_path / "tower_train" / "1.jpg", picture(5))
+    data = ds.LSUNDataset(str(tmp_path), "train", shuffle=False)
+    assert data.get_class_indexing() == {"bridge_train": 0, "church_train": 1, "tower_train": 2}
+    got = rows(data)
+    want = [values[k] for k in sorted(values)] + [picture(2), picture(1), picture(5)]
+    assert [r["image"].tobytes() for r in got] == want
+    assert [int(r["label"]) for r in got] == [0] * 300 + [1, 1, 2]
+    shuffled = rows(ds.LSUNDataset(str(tmp_path), "train", shuffle=True))
+    assert sorted(r["image"].tobytes() for r in shuffled) == sorted(want)
+    for usage, expected in [("valid", [picture(3)]), ("test", [picture(4)])]:
+        got = rows(ds.LSUNDataset(str(tmp_path), usage, shuffle=False))
+        assert [r["image"].tobytes() for r in got] == expected
+    file = tmp_path / "bridge_train_lmdb" / "data.mdb"
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(OSError, match="bridge_train_lmdb/data.mdb' is truncated"):
+        ds.LSUNDataset(str(tmp_path), "train")
+    file.write_bytes(b"no database" * 2000)
+    with pytest.raises(OSError, match="bridge_train_lmdb' cannot be read as an LMDB database"):
+        ds.LSUNDataset(str(tmp_path), "train")
+    tiny_vision.write(tmp_path / "church_train" / "1.jpg", picture(5))
+    with pytest.raises(ValueError, match="has both 'church_train' and 'church_train_lmdb'"):
+        ds.LSUNDataset(str(tmp_path), "train", classes=["tower"])
