@@ -4,6 +4,7 @@ at a time; C++ reads rows from its columns in place."""
 import functools
 import glob
 import os
+import tarfile
 import threading
 
 from mycel import _mycel
@@ -29,12 +30,36 @@ def _pyarrow(owner):
     return pyarrow
 
 
+def _in_tar(path):
+    """(archive, member) of a path through a tar on disk, or None."""
+    at = path.find(".tar/")
+    while at >= 0:
+        if os.path.isfile(path[: at + 4]):
+            return path[: at + 4], path[at + 5 :].strip("/")
+        at = path.find(".tar/", at + 1)
+    return None
+
+
+def _member(pa, archive, member, owner):
+    """The content of a file in a tar, where it lies."""
+    try:
+        with tarfile.open(archive, "r:") as tar:
+            found = tar.getmember(member)
+    except KeyError:
+        raise FileNotFoundError(f"{owner}: there is no file '{archive}/{member}'") from None
+    except tarfile.TarError as e:
+        raise OSError(f"{owner}: '{archive}' cannot be read as a tar: {e}") from None
+    whole = pa.memory_map(archive)
+    whole.seek(found.offset_data)
+    return whole.read_buffer(found.size)
+
+
 def _files(patterns, owner):
-    """Paths that exist, or patterns, in order of names; each once."""
+    """Paths that exist, also through a tar, or patterns, in order of names; each once."""
     found = set()
     for pattern in arguments.names(patterns, f"{owner}: 'dataset_files'"):
         some = [pattern] if os.path.isfile(pattern) else glob.glob(pattern, recursive=True)
-        some = [f for f in some if os.path.isfile(f)]
+        some = [f for f in some if os.path.isfile(f)] or ([pattern] if _in_tar(pattern) else [])
         if not some:
             raise FileNotFoundError(f"{owner}: there is no file '{pattern}'")
         found.update(some)
@@ -125,6 +150,8 @@ class _InMemory:
 
 def _failure(pa, owner, place, e):
     """What pyarrow raised, with the place it was raised at."""
+    if isinstance(e, FileNotFoundError):
+        return e
     if isinstance(e, (OSError, pa.ArrowInvalid)):
         return OSError(f"{owner}: {place} cannot be read: {e}")
     if isinstance(e, (TypeError, pa.ArrowException)):
@@ -168,7 +195,9 @@ class _ArrowDataset(MappableDataset):
         leaves = chosen = None
         for file in _files(dataset_files, owner):
             try:
-                of_file, groups = self._open(pa, file, condition)
+                inside = _in_tar(file)
+                content = None if inside is None else _member(pa, *inside, owner)
+                of_file, groups = self._open(pa, file, content, condition)
                 if schema is None:
                     schema, leaves = of_file, _leaves(pa, pc, of_file)
                     chosen = _chosen(leaves, columns, owner)
@@ -248,8 +277,8 @@ class _ArrowDataset(MappableDataset):
 class ParquetDataset(_ArrowDataset):
     """Rows of Parquet files, a row group at a time.
 
-    dataset_files: paths or patterns, read in order of names. columns_list: columns and their
-    order; of a struct all fields, named "struct.field". filters: rows to keep, as
+    dataset_files: paths (into a plain tar too) or patterns, read in order of names. columns_list:
+    columns and their order; of a struct all fields, named "struct.field". filters: rows to keep, as
     [("x", ">", 3), …] or an expression of pyarrow.compute; row groups whose statistics rule them
     out are not read. fill_null: {column: value} that stands for nulls of numbers, bools or
     strings; any other null is an error at its row. shuffle=True: row groups in a new order each
@@ -262,9 +291,12 @@ class ParquetDataset(_ArrowDataset):
     _window = 8
 
     @staticmethod
-    def _open(pa, file, condition):
+    def _open(pa, file, content, condition):
         format = pa.dataset.ParquetFileFormat()  # noqa: A001
-        whole = format.make_fragment(file, filesystem=pa.fs.LocalFileSystem())
+        if content is None:
+            whole = format.make_fragment(file, filesystem=pa.fs.LocalFileSystem())
+        else:
+            whole = format.make_fragment(content)
         schema = whole.physical_schema
         parts = whole.split_by_row_group(condition, schema=schema)
         return schema, [
@@ -283,8 +315,8 @@ class ArrowDataset(_ArrowDataset):
     _window = 0
 
     @staticmethod
-    def _open(pa, file, condition):
-        mapped = pa.memory_map(file)
+    def _open(pa, file, content, condition):
+        mapped = pa.memory_map(file) if content is None else pa.BufferReader(content)
         if mapped.size() >= 6 and mapped.read(6) == b"ARROW1":
             mapped.seek(0)
             reader = pa.ipc.open_file(mapped)

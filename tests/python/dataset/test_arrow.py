@@ -1,6 +1,7 @@
 """Parquet and Arrow IPC files: rows against what went into the files."""
 
 import datetime
+import tarfile
 import threading
 
 import mycel
@@ -308,6 +309,23 @@ def test_files_with_other_columns(tmp_path):
     pa.parquet.write_table(pa.table({"y": [1]}), tmp_path / "b.parquet")
     with pytest.raises(ValueError, match="b.parquet': there is no column 'x'"):
         ds.ParquetDataset(f"{tmp_path}/*.parquet")
+
+
+@pytest.mark.parametrize("cls", ["ParquetDataset", "ArrowDataset"])
+def test_files_in_a_tar(tmp_path, cls):
+    table = whole_table()
+    (tmp_path / "in").mkdir()
+    for name, part in {"a": table.slice(0, 9), "b": table.slice(9)}.items():
+        if cls == "ParquetDataset":
+            pa.parquet.write_table(part, tmp_path / "in" / name, row_group_size=4)
+        else:
+            pa.feather.write_feather(part, tmp_path / "in" / name, chunksize=4)
+    with tarfile.open(tmp_path / "x.tar", "w") as tar:
+        tar.add(tmp_path / "in", "in")
+    make = getattr(ds, cls)
+    check(rows(make([f"{tmp_path}/x.tar/in/b", f"{tmp_path}/x.tar/in/a"])), table)
+    with pytest.raises(FileNotFoundError, match="there is no file '.*x.tar/in/c'"):
+        make(f"{tmp_path}/x.tar/in/c")
 
 
 def test_without_pyarrow(tmp_path, monkeypatch):
