@@ -51,8 +51,8 @@ class PythonGroups final : public data::ArrowGroups {
 // order: None, or (shuffled, window, seed, shards, shard, count).
 nb::object arrow_rows(const std::string& owner, nb::object schema, nb::handle read,
                       std::vector<int64_t> rows, Names names, nb::dict fill, size_t memory,
-                      nb::object order) {
-  data::ArrowRowsOptions options{.owner = owner, .memory = memory};
+                      nb::object order, int workers) {
+  data::ArrowRowsOptions options{.owner = owner, .memory = memory, .workers = workers};
   for (auto [column, value] : fill) {
     options.fill[nb::cast<std::string>(column)] = to_option(value, owner + ": 'fill_null'");
   }
@@ -81,7 +81,7 @@ nb::object arrow_rows(const std::string& owner, nb::object schema, nb::handle re
 void bind_data_arrow(nb::module_& m) {
   m.def("arrow_rows", arrow_rows, nb::arg("owner"), nb::arg("schema"), nb::arg("read"),
         nb::arg("rows"), nb::arg("names"), nb::arg("fill"), nb::arg("memory"),
-        nb::arg("order").none());
+        nb::arg("order").none(), nb::arg("workers"));
 }
 
 }  // namespace mycel::bind

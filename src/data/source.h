@@ -8,9 +8,9 @@
 //       …}, .open = [](const Options& o) -> DatasetPtr {…},
 //   };
 //
-// Arguments that every source has (kCommonArgs: num_samples, shuffle, sampler, num_shards,
-// shard_id, num_parallel_workers, cache) stand in the record for their place in the signature;
-// `open` leaves them alone: the pipeline applies them.
+// Arguments that every source has (num_samples, shuffle, sampler, num_shards, shard_id,
+// num_parallel_workers, cache) stand in the record for their place in the signature; `open` leaves
+// them alone: open_source asks for the threads, the pipeline applies the others.
 #pragma once
 
 #include <memory>

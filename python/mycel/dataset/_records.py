@@ -156,7 +156,9 @@ def source_class(name, doc, described, base, finish):
         common = {n: given.pop(n) for n in _COMMON if n in given}
         if "num_samples" in common and "num_samples" in signature.parameters:
             given["num_samples"] = common["num_samples"]  # goes before numRows of a schema
-        arguments.workers(given.pop("num_parallel_workers", None))
+        workers = arguments.workers(given.pop("num_parallel_workers", None))
+        if workers:
+            given["num_parallel_workers"] = workers
         if common.get("shuffle") is None and "shuffle" in signature.parameters:
             default = signature.parameters["shuffle"].default
             if default is not None and default is not _NO_DEFAULT and "sampler" not in common:

@@ -185,7 +185,7 @@ class _ArrowDataset(MappableDataset):
         pa = _pyarrow(owner)
         import pyarrow.compute as pc
 
-        arguments.workers(num_parallel_workers)
+        workers = arguments.workers(num_parallel_workers)
         columns = arguments.names(columns_list, f"{owner}: 'columns_list'")
         if not isinstance(fill_null, (dict, type(None))):
             raise TypeError(f"{owner}: 'fill_null' must be a dict, got {fill_null!r}")
@@ -225,6 +225,7 @@ class _ArrowDataset(MappableDataset):
             fill_null or {},
             arguments.count(memory, f"{owner}: 'memory'") << 20,
             order,
+            workers if workers > 1 else 0,
         )
         pipeline = _kept(pipeline, cache)
         if sampler is not None:

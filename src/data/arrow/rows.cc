@@ -105,6 +105,7 @@ class ArrowRows final : public IndexedDataset {
   }
   const std::vector<std::string>& columns() const override { return columns_; }
   int64_t size() const override { return ends_.back(); }
+  int workers() const override { return options_.workers; }
   std::string describe() const override {
     return fmt::format("{}({} groups)", options_.owner, ends_.size());
   }

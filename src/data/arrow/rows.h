@@ -33,6 +33,7 @@ struct ArrowRowsOptions {
   // `groups_kept`, so that neighbouring rows do not read theirs again and again.
   size_t memory = size_t{1} << 30;
   size_t groups_kept = 2;
+  int workers = 0;  // threads asked for
 };
 
 // Row i is the i-th of all groups in order. ValueError: no rows, types that rows cannot hold; while

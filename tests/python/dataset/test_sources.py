@@ -104,3 +104,25 @@ def test_cifar_in_binary_files(tmp_path):
     assert [int(r["coarse_label"]) for r in rows] == [0, 1, 2]
     assert [int(r["fine_label"]) for r in rows] == [50, 51, 52]
     assert np.array_equal(rows[2]["image"], images[2].transpose(1, 2, 0))
+
+
+def test_threads_that_are_asked_for(root):
+    def of(**args):
+        return ds.ImageFolderDataset(str(root / "folder"), shuffle=False, **args)
+
+    iterator = of(num_parallel_workers=3).create_tuple_iterator(num_epochs=1, output_numpy=True)
+    rows = list(iterator)
+    assert iterator.stats()["workers"] >= 1  # without a wish, none for rows as cheap as these
+    assert (
+        rows_of(of(num_parallel_workers=3)) == rows_of(of()) == rows_of(of(num_parallel_workers=1))
+    )
+    assert of(num_parallel_workers=3).get_class_indexing() == of().get_class_indexing()
+    assert of(num_parallel_workers=3)._pipeline.workers() == 3 and of()._pipeline.workers() == 0
+    with pytest.raises(ValueError, match="'num_parallel_workers' must be at least 1"):
+        of(num_parallel_workers=0)
+    ds.config.set_num_parallel_workers(2)
+    try:
+        assert of()._pipeline.workers() == 2
+    finally:
+        ds.config._settings["num_parallel_workers"] = None
+    assert len(rows) == 7
