@@ -127,7 +127,10 @@ DatasetPtr open_caltech101(const Options& o) {
 std::vector<int64_t> ids_of(const MatArray& a) {
   std::vector<int64_t> out;
   const auto n = static_cast<int64_t>(a.bytes.size() / size_of(a.dtype));
-  for (int64_t i = 0; i < n; ++i) out.push_back(static_cast<int64_t>(element(a, i)));
+  for (int64_t i = 0; i < n; ++i) {
+    const double id = element(a, i);
+    out.push_back(id >= 1 && id < 1e9 ? static_cast<int64_t>(id) : 0);  // 0: none
+  }
   return out;
 }
 
@@ -164,6 +167,8 @@ DatasetPtr open_flowers102(const Options& o) {
         const int64_t id = f->ids[i];
         Row row = {read(f->folder, fmt::format("jpg/image_{:05}.jpg", id))};
         if (segments) row.push_back(read(f->folder, fmt::format("segmim/segmim_{:05}.jpg", id)));
+        if (f->labels[id - 1] < 1)
+          fail(ErrorKind::kOs, "imagelabels.mat has no label for picture {}", id);
         row.push_back(label(f->labels[id - 1] - 1));  // the file counts from 1
         return row;
       },
@@ -175,7 +180,12 @@ void write_rows(const MatArray& a, const BytesPtr& file, int64_t h, int64_t w, u
   if (a.dims != std::vector<int64_t>{h, w})
     fail(ErrorKind::kOs, "'{}': arrays of one picture differ in size", file->name());
   for (int64_t y = 0; y < h; ++y) {
-    for (int64_t x = 0; x < w; ++x) *out++ = static_cast<uint8_t>(element(a, x * h + y));
+    for (int64_t x = 0; x < w; ++x) {
+      const double v = element(a, x * h + y);
+      if (!(v >= 0 && v < 256))
+        fail(ErrorKind::kOs, "'{}' holds {}, which is no byte", file->name(), v);
+      *out++ = static_cast<uint8_t>(v);
+    }
   }
 }
 

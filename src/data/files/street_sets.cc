@@ -1,6 +1,7 @@
 // Published data sets of streets and places: Cityscapes, KITTI, LSUN.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
@@ -80,7 +81,8 @@ Thing parse_thing(const std::string& line, const std::string& file) {
   const auto kind = std::find(std::begin(kKinds), std::end(kKinds), words.empty() ? "" : words[0]);
   double numbers[14] = {};
   bool good = kind != std::end(kKinds) && words.size() >= 15;
-  for (size_t k = 0; good && k < 14; ++k) good = parse_real(words[k + 1], &numbers[k]);
+  for (size_t k = 0; good && k < 14; ++k)
+    good = parse_real(words[k + 1], &numbers[k]) && std::abs(numbers[k]) < 1e9;
   if (!good)
     fail(ErrorKind::kOs, "'{}': a line is not a kind of thing and 14 numbers: {}", file, line);
   t.kind = static_cast<uint32_t>(kind - kKinds);
