@@ -178,7 +178,9 @@ def table(kind, sizes, seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("kinds", nargs="*", help="default: all")
     parser.add_argument("--quick", action="store_true", help="a fifth of the time a point")
     parser.add_argument("--point", nargs=3, help=argparse.SUPPRESS)

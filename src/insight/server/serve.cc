@@ -93,6 +93,11 @@ class Server {
   void set_up() {
     http_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
     http_.set_payload_max_length(1 << 16);
+    // Without the library's SO_REUSEPORT, which lets two servers share a port unseen.
+    http_.set_socket_options([](int socket) {
+      const int yes = 1;
+      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
     http_.set_keep_alive_max_count(1000);
     http_.set_default_headers(
         {{"X-Content-Type-Options", "nosniff"},

@@ -107,6 +107,11 @@ class Server {
     http_.set_payload_max_length(options_.max_body);
     http_.set_keep_alive_max_count(100'000);
     http_.set_tcp_nodelay(true);
+    // Without the library's SO_REUSEPORT, which lets two servers share a port unseen.
+    http_.set_socket_options([](int socket) {
+      const int yes = 1;
+      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
     // Pages of browsers are no clients: another site's script must not reach this machine's models.
     http_.set_pre_routing_handler([](const httplib::Request& q, httplib::Response& r) {
       if (!q.has_header("Origin") && q.get_header_value("Sec-Fetch-Site") != "cross-site") {
