@@ -24,8 +24,13 @@ test("no group is too wide and no node is lost", () => {
 });
 
 test("edges join the parts that are shown", () => {
-  const g = chain(4, (i) => `a.py:${i} in ${i < 2 ? "A" : "B"}`);
+  const g = chain(40, (i) => `a.py:${i} in ${i < 20 ? "A" : "B"}`);
   expect(edges(g, outline(g))).toEqual([{ from: 0, to: 1, label: "float32[2]" }]);
+});
+
+test("a small graph is shown as it is", () => {
+  const g = chain(4, (i) => `a.py:${i} in ${i < 2 ? "A" : "B"}`);
+  expect(edges(g, outline(g)).map((e) => [e.from, e.to])).toEqual([[0, 1], [1, 2], [2, 3]]);
 });
 
 test("a node is found", () => {

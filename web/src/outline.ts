@@ -23,6 +23,7 @@ export interface Group {
 export type Part = { node: number } | { group: Group };
 
 export const most = 60;
+export const small = 30; // graphs of so few nodes are shown as they are
 
 function scope(n: GraphNode): string {
   const place = n.at?.match(/ in (.+)$/);
@@ -60,6 +61,7 @@ function divide(parts: Part[], name: string): Part[] {
 
 export function outline(g: RecordedGraph): Group {
   const all = g.nodes.map((_, i) => i);
+  if (all.length <= small) return { name: g.name, count: all.length, parts: all.map((node) => ({ node })) };
   const groups = gather(g, all, scope).map((group): Part => {
     let parts = group.parts;
     if (parts.length > most) {

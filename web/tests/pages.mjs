@@ -143,6 +143,13 @@ test("the graph opens and closes, finds nodes, and shows loops", async () => {
   await page.locator(".crumbs button").first().click();
   await page.locator(".node.group").first().waitFor();
   assert.match(whole, /\d+/);
+  await page.fill("#search", "while");
+  await page.locator(".hits button", { hasText: "while" }).first().click();
+  await page.locator("#node-facts button", { hasText: /^Open/ }).last().click();
+  await page.locator(".node", { hasText: "tanh" }).first().waitFor();
+  await shot("graph-loop");
+  await page.locator(".crumbs button", { hasText: "Back" }).click();
+  await page.locator(".node", { hasText: "Net.construct" }).first().waitFor();
 });
 
 test("the pipeline shows its steps", async () => {
@@ -178,7 +185,7 @@ test("keys, dark mode, Chinese, problems", async () => {
   await page.keyboard.press("l");
   await page.getByText("看板").waitFor();
   await page.keyboard.press("4");
-  await page.waitForSelector("#lineage");
+  await page.waitForSelector("#lineage tbody tr");
   await shot("lineage-dark-chinese");
   await page.keyboard.press("l");
   await page.keyboard.press("d");

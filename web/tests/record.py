@@ -29,10 +29,10 @@ class Net(nn.Cell):
         y = self.relu(self.conv(x))
         self.scalar("activation/mean", y.mean())
         y = self.relu(self.fc1(self.flat(y)))
-        i = 0
-        while i < 3:
+        i = y.sum() * 0
+        while i < 3:  # on what is not known while compiling: a loop of the graph
             y = y * 0.9 + ops.tanh(y)
-            i += 1
+            i = i + 1
         self.tensor("features", y)
         return self.fc2(y)
 
