@@ -95,6 +95,7 @@ def test_no_extreme_is_lost(tmp_path):
         np.testing.assert_allclose(zoomed["mean"], values[12300:12401], rtol=1e-8)
 
 
+@pytest.mark.ci
 def test_a_run_is_followed(tmp_path):
     folder, index = tmp_path / "runs", tmp_path / "index"
     folder.mkdir()
@@ -205,6 +206,7 @@ def test_other_sites_are_refused(tmp_path):
         assert headers["X-Content-Type-Options"] == "nosniff"
 
 
+@pytest.mark.ci
 def test_it_ends_whenever_it_is_told(tmp_path):
     (tmp_path / "runs").mkdir()
     for _ in range(10):
@@ -230,6 +232,7 @@ def test_a_token_is_asked_for(tmp_path):
         assert len(s.address.split("?token=")[1]) == 32
 
 
+@pytest.mark.ci
 def test_odd_requests_do_no_harm(tmp_path):
     record(tmp_path / "runs" / "a", range(10), w=np.ones(5, "float32"))
     pick = random.Random(3)
@@ -263,6 +266,7 @@ def test_odd_requests_do_no_harm(tmp_path):
         assert curve(s, 1)["mean"] == list(range(10))
 
 
+@pytest.mark.ci
 def test_many_writers(tmp_path):
     threads = [
         threading.Thread(target=record, args=(tmp_path / "runs" / f"r{i}", np.arange(200) + i))
