@@ -34,7 +34,16 @@ OTHERS = {
     "NormalizePad": ("formula", "1e-5"),
     "ToType": ("dtype", "equal"),
     "ToNumpy": ("identity", "equal"),
-    "ToPIL": ("shape", "equal"),
+    "ToPIL": ("Pillow", "equal"),
+    "encode_jpeg": ("Pillow reads it; its quality", "equal pixels; 3 on average from the image"),
+    "encode_png": ("Pillow reads it", "equal"),
+    "write_jpeg": ("Pillow reads it", "equal"),
+    "write_png": ("Pillow reads it", "equal"),
+    "read_image": ("Pillow; Decode", "equal"),
+    "read_file": ("the file", "equal"),
+    "write_file": ("the file", "equal"),
+    "get_image_size": ("Pillow", "equal"),
+    "get_image_num_channels": ("Pillow", "equal"),
     "LinearTransformation": ("NumPy", "1e-8"),
     "Grayscale": ("formula; ConvertColor", "0.51"),
     "RandomSelectSubpolicy": ("all its results listed", "equal"),
@@ -207,7 +216,8 @@ def audio_rows():
 
 
 cases = of_cases()
-images = [(n, row(n, cases)) for n in names(vision)]
+# Classes, and the functions beside them.
+images = [(n, row(n, cases)) for n in others(vision) if n != "not_random"]
 print(f"""# Transforms and what they are compared with
 
 Made by `tools/transform_table.py` from the tests. A difference is in levels of a byte, or absolute

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "data/arrow/rows.h"
+#include "data/description.h"
 #include "data/graph.h"
 #include "data/operators.h"
 #include "data/reader.h"

@@ -8,7 +8,9 @@
 #include "base/threads.h"
 #include "bind/convert.h"
 #include "bind/tensor_object.h"
+#include "data/description.h"
 #include "data/digits.h"
+#include "data/index_progress.h"
 #include "data/operators.h"
 #include "data/reader.h"
 
@@ -235,7 +237,12 @@ class PythonReader {
     out["waits"] = s.waits;
     out["wait_seconds"] = static_cast<double>(s.wait_ns) * 1e-9;
     out["ahead"] = s.ahead;
+    out["ahead_at_most"] = s.ahead_at_most;
     return out;
+  }
+  std::string describe_json() const {
+    if (!reader_) fail(ErrorKind::kRuntime, "dataset: the iterator was closed");
+    return data::describe_json(*reader_);
   }
   void close() {
     nb::gil_scoped_release release;  // workers may need the lock to end
@@ -245,6 +252,16 @@ class PythonReader {
  private:
   std::unique_ptr<data::Reader> reader_;
 };
+
+// Whatever is indexed from now on tells `f`, which may be None.
+void on_index_progress(nb::handle f) {
+  if (f.is_none()) return data::on_index_progress({});
+  auto held = std::make_shared<Held>(f.ptr());
+  data::on_index_progress([held](const std::string& what, int64_t done, int64_t total) {
+    nb::gil_scoped_acquire gil;
+    nb::handle(held->get())(what, done, total < 0 ? nb::none() : nb::cast(total));
+  });
+}
 
 void bind_samplers(nb::module_& m) {
   nb::class_<Sampler>(m, "Sampler", "An order of rows that is computed in C++.")
@@ -293,11 +310,13 @@ std::vector<DatasetPtr> datasets_of(nb::handle pipelines) {
 }
 
 void bind_pipeline(nb::module_& m) {
+  m.def("on_index_progress", on_index_progress, nb::arg("f").none());
   nb::class_<PythonReader>(m, "Reader", "The rows of a dataset, epoch by epoch.")
       .def(nb::init<const Pipeline&, uint64_t, int64_t, int, int64_t, int64_t>())
       .def("next", &PythonReader::next)
       .def("position", &PythonReader::position)
       .def("stats", &PythonReader::stats)
+      .def("describe_json", &PythonReader::describe_json)
       .def("close", &PythonReader::close);
   nb::class_<Pipeline>(m, "Pipeline", "A dataset that is read in C++.")
       .def("columns", [](const Pipeline& p) { return p.dataset->columns(); })
@@ -308,6 +327,7 @@ void bind_pipeline(nb::module_& m) {
       .def("repeat_count", [](const Pipeline& p) { return p.dataset->repeat_count(); })
       .def("class_indexing", [](const Pipeline& p) { return p.dataset->class_indexing(); })
       .def("describe", [](const Pipeline& p) { return data::describe(*p.dataset); })
+      .def("describe_json", [](const Pipeline& p) { return data::describe_json(*p.dataset); })
       .def("row",
            [](const Pipeline& p, uint64_t epoch, int64_t i) {
              Row row;

@@ -118,8 +118,4 @@ DatasetPtr flat_map(DatasetPtr source, std::function<DatasetPtr(const Row&)> f);
 // has random transforms or is a stream, so that kept rows would be wrong.
 DatasetPtr cache(DatasetPtr source, size_t bytes = 0, const std::string& folder = {});
 
-// The graph of a pipeline, one line a dataset, indented by depth: rows made, time of its own, rows
-// a second.
-std::string describe(const Dataset& dataset);
-
 }  // namespace mycel::data

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "data/description.h"
 #include "data/index_progress.h"
 #include "data/operators.h"
 #include "data/reader.h"

@@ -175,6 +175,7 @@ Workers::Stats Workers::stats() const {
   Stats out = shared_->stats;
   out.threads = static_cast<int>(shared_->threads.size());
   out.ahead = static_cast<int64_t>(shared_->slots.size());
+  out.ahead_at_most = shared_->limits.rows;
   return out;
 }
 

@@ -37,7 +37,8 @@ class Workers {
     int threads = 0;
     int64_t rows = 0, waits = 0;  // rows given; how many of them were waited for
     int64_t wait_ns = 0;
-    int64_t ahead = 0;  // rows that are made or being made now
+    int64_t ahead = 0;          // rows that are made or being made now
+    int64_t ahead_at_most = 0;  // as many as may be
   };
   Stats stats() const;
 

@@ -61,6 +61,19 @@ def zip(datasets):
     return datasets[0].zip(tuple(datasets[1:]))
 
 
+def on_index_progress(function):
+    """Long index builds of data that are opened from now on call function(what, done, total) about
+    ten times a second: what is indexed, how much is done, and of how much (None: not known). What
+    it raises ends the build. None goes back to silence."""
+    from mycel import _mycel
+
+    if function is not None and not callable(function):
+        raise TypeError(
+            f"on_index_progress: 'function' must be callable, got {type(function).__name__}"
+        )
+    _mycel.data.on_index_progress(function)
+
+
 def _source_classes():
     global _sources
     if _sources is None:
@@ -103,5 +116,5 @@ __all__ = [
     "MappableDataset", "NumpySlicesDataset", "PKSampler", "PaddedDataset", "ParquetDataset",
     "RandomSampler", "Sampler", "Schema", "SequentialSampler", "Shuffle", "SourceDataset",
     "SubsetRandomSampler", "SubsetSampler", "WaitedDSCallback", "WeightedRandomSampler", "compare",
-    "config", "deserialize", "digits", "serialize", "show", "zip",
+    "config", "deserialize", "digits", "on_index_progress", "serialize", "show", "zip",
 ]  # fmt: skip

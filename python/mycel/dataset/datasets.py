@@ -477,9 +477,13 @@ class Dataset:
     def input_indexs(self, value):
         self._input_indexs = value
 
-    def describe(self):
-        """The pipeline as text, one line a stage: rows made, the time each took, rows a second."""
-        return self._pipeline.describe()
+    def describe(self, form="text"):
+        """The pipeline as text, one line a stage: rows made, the time each took, rows a second; or
+        with form "json" as a tree: {"pipeline": {"text", "rows", "made", "seconds", "own_seconds",
+        "rows_a_second", "columns", "inputs"}}."""
+        if form not in ("text", "json"):
+            raise ValueError(f"describe: 'form' must be 'text' or 'json', got {form!r}")
+        return self._pipeline.describe() if form == "text" else self._pipeline.describe_json()
 
     def reset(self):
         """Starts over with the first epoch."""

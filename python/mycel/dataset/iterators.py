@@ -58,8 +58,14 @@ class Iterator:
         return next(self, None)
 
     def stats(self):
-        """What the reader did so far: workers, rows, waits, wait_seconds, rows ahead."""
+        """What the reader did so far: workers, rows, waits, wait_seconds, rows ahead
+        and how many may be."""
         return self._reader.stats()
+
+    def describe(self):
+        """The pipeline as JSON (Dataset.describe), with "position": {"epoch", "row"} and "queue":
+        {"workers", "ahead", "ahead_at_most", "fill", "rows", "waits", "wait_seconds"}."""
+        return self._reader.describe_json()
 
     def release(self):
         """Ends the threads that make rows; there are no rows afterwards."""

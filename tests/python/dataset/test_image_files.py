@@ -44,6 +44,29 @@ def test_files(tmp_path):
         vision.encode_jpeg(image, 101)
 
 
+@pytest.mark.parametrize("channels", [None, 1, 3, 4])
+def test_pillow_reads_what_is_written(tmp_path, channels):
+    """Pixels, sizes and channels as Pillow has them, of every kind of image."""
+    image = np.concatenate([picture(), picture()[..., ::-1][..., :1]], -1)
+    image = image[..., 0] if channels is None else image[..., :channels]
+    shown = np.squeeze(image)
+    np.testing.assert_array_equal(np.asarray(vision.ToPIL()(image)), shown)
+    if channels == 4:  # files of four channels are not written
+        return
+    encoded = vision.encode_png(image)
+    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(encoded.tobytes()))), shown)
+    vision.write_jpeg(tmp_path / "a.jpg", image, 95)
+    with Image.open(tmp_path / "a.jpg") as read:
+        pixels = np.asarray(read)
+        data = vision.read_file(tmp_path / "a.jpg")
+        assert vision.get_image_num_channels(data) == len(read.getbands())
+        assert vision.get_image_size(data) == [read.height, read.width]
+    assert np.abs(pixels.astype(int) - shown).mean() < 3
+    np.testing.assert_array_equal(
+        np.squeeze(vision.read_image(tmp_path / "a.jpg", vision.ImageReadMode.UNCHANGED)), pixels
+    )
+
+
 def test_images_of_pillow():
     image = picture()
     seen = []

@@ -1,10 +1,12 @@
 """Operators, iterators and samplers of mycel.dataset, against what their definitions say."""
 
+import json
 import os
 import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import mycel as ms
 import numpy as np
@@ -458,6 +460,60 @@ def test_describe_and_stats():
     text = d.describe().splitlines()
     assert text[0].startswith("batch(4): 10 rows an epoch; 10 made")
     assert "TypeCast(data_type='float32')" in text[1] and "40 made" in text[1]
+
+
+def test_graph_for_a_dashboard():
+    d = numbers(40).map(transforms.TypeCast(ms.float32), "x", num_parallel_workers=2)
+    d = zip((d, numbers(40).rename("x", "y"))).batch(4)
+    it = d.create_tuple_iterator(num_epochs=2)
+    for _ in range(3):
+        next(it)
+    seen = json.loads(it.describe())
+    top = seen["pipeline"]
+    assert (top["text"], top["rows"], top["columns"]) == ("batch(4)", 10, ["x", "y"])
+    assert 3 <= top["made"] <= 10 and top["seconds"] >= top["own_seconds"] > 0
+    assert top["rows_a_second"] == pytest.approx(top["made"] / top["seconds"])
+    (pairs,) = top["inputs"]
+    cast, names = pairs["inputs"]
+    assert "TypeCast" in cast["text"] and len(names["inputs"]) == 1
+    assert seen["position"] == {"epoch": 0, "row": 3}
+    queue = seen["queue"]
+    assert queue["workers"] >= 1 and queue["rows"] == 3
+    assert 0 <= queue["ahead"] <= queue["ahead_at_most"] == 2 * 2 + 2
+    assert queue["fill"] == queue["ahead"] / queue["ahead_at_most"]
+    it.release()
+    with pytest.raises(RuntimeError, match="closed"):
+        it.describe()
+    assert json.loads(d.describe("json"))["pipeline"]["made"] >= 3
+    with pytest.raises(ValueError, match="'json'"):
+        d.describe("xml")
+
+
+def test_progress_of_an_index(tmp_path):
+    file = tmp_path / "long.csv"
+    file.write_text("a,b\n" + "1,2\n" * 6_000_000)
+    size, calls = file.stat().st_size, []
+
+    def opened(function):
+        ms.dataset.on_index_progress(function)
+        try:
+            return len(ms.dataset.CSVDataset(str(file), shuffle=False))
+        finally:
+            ms.dataset.on_index_progress(None)
+
+    def stop(*_):
+        raise InterruptedError("enough")
+
+    start = time.perf_counter()
+    assert opened(lambda *call: calls.append(call)) == 6_000_000
+    if time.perf_counter() - start > 0.5:  # reports come ten times a second
+        assert len(calls) >= 2
+        with pytest.raises(InterruptedError, match="enough"):
+            opened(stop)
+    done = [c[1] for c in calls]
+    assert done == sorted(set(done)) and all(c[0] == str(file) and c[2] == size for c in calls)
+    with pytest.raises(TypeError, match="must be callable"):
+        ms.dataset.on_index_progress(3)
 
 
 def test_config(tmp_path):
