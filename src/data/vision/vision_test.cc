@@ -44,6 +44,30 @@ TEST(Vision, ResizeKeepsProportions) {
   EXPECT_EQ(t.shape(), (Shape{30, 45, 3}));
 }
 
+// Loops over whole pixels read and write in vectors: every size, up to the last byte of a row.
+TEST(Vision, ThreeChannelsAreResizedAsThreePlanes) {
+  for (const char* inter : {"NEAREST", "BILINEAR", "BICUBIC", "AREA", "ANTIALIAS", "PILCUBIC"}) {
+    for (int64_t from = 1; from < 30; from += 3) {
+      for (int64_t to = 1; to < 40; to += 4) {
+        const Tensor whole = picture(from, from + 2);
+        const std::vector<TransformPtr> change = {make_transform(
+            "vision.Resize", {{"size", Option::List{to, to + 1}}, {"interpolation", inter}})};
+        const Tensor got = run(change, whole);
+        for (int64_t k = 0; k < 3; ++k) {
+          std::vector<uint8_t> plane;
+          for (int64_t i = k; i < whole.size(); i += 3)
+            plane.push_back(whole.data<uint8_t>()[static_cast<size_t>(i)]);
+          const Tensor want = run(change, Tensor::from(plane, {from, from + 2}));
+          for (int64_t i = 0; i < want.size(); ++i)
+            ASSERT_EQ(got.data<uint8_t>()[static_cast<size_t>(3 * i + k)],
+                      want.data<uint8_t>()[static_cast<size_t>(i)])
+                << inter << " " << from << " to " << to << " at " << i;
+        }
+      }
+    }
+  }
+}
+
 TEST(Vision, EncodedPngIsThePicture) {
   const Tensor t = picture(33, 20);
   EXPECT_EQ(
