@@ -14,6 +14,7 @@ from mycel.dataset import config
 from mycel.dataset._shared import Channel
 
 _pools = weakref.WeakSet()
+_ending = False  # Python is: threads that still make rows must start no processes
 
 
 class _Elsewhere(Exception):
@@ -121,6 +122,8 @@ class Pool:
                 "\n  Make the dataset in the process that reads it."
             )
         with self._lock:
+            if _ending:
+                raise RuntimeError("dataset: the program is ending")
             if not self._workers:
                 context = multiprocessing.get_context("spawn")
                 self._free = queue.SimpleQueue()
@@ -128,8 +131,8 @@ class Pool:
                 for worker in self._workers:
                     self._free.put(worker)
                 # After the import of multiprocessing, whose own hook waits for processes.
-                atexit.unregister(close_all)
-                atexit.register(close_all)
+                atexit.unregister(_end)
+                atexit.register(_end)
             return self._free
 
     def __call__(self, *args):
@@ -170,6 +173,12 @@ def close_all():
     rows."""
     for pool in list(_pools):
         pool.close()
+
+
+def _end():
+    global _ending
+    _ending = True
+    close_all()
 
 
 def pooled(function, workers):
