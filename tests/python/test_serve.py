@@ -80,6 +80,12 @@ def given(name, array, datatype="FP32"):
     }
 
 
+def one(shape, data, datatype="FP32", **more):
+    """A body with one input."""
+    given = {"name": "input0", "datatype": datatype, "shape": shape, "data": data}
+    return {"inputs": [given], **more}
+
+
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     ms.set_seed(2)
@@ -139,22 +145,22 @@ def test_answers(server, models):
         ({"inputs": []}, 400, "input 'input0' is missing"),
         ({"inputs": [3]}, 400, "every input needs a 'name'"),
         ({"inputs": [{"name": "y"}]}, 400, "there is no input 'y'; inputs: input0"),
-        ({"inputs": [{"name": "input0", "datatype": "FP64", "shape": [1, 3], "data": [1, 2, 3]}]}, 400,
+        (one([1, 3], [1, 2, 3], datatype="FP64"), 400,
          'the datatype must be FP32, got "FP64"'),
-        ({"inputs": [{"name": "input0", "datatype": "FP32", "shape": [1, 4], "data": [1, 2, 3, 4]}]},
+        (one([1, 4], [1, 2, 3, 4]),
          400, "shape [1,4] does not fit (?, 3)"),
-        ({"inputs": [{"name": "input0", "datatype": "FP32", "shape": [1, 3], "data": [1, 2]}]}, 400,
+        (one([1, 3], [1, 2]), 400,
          "2 numbers for shape (1, 3)"),
-        ({"inputs": [{"name": "input0", "datatype": "FP32", "shape": [1, 3], "data": [1, 2, 3, 4]}]},
+        (one([1, 3], [1, 2, 3, 4]),
          400, "more than 3 numbers"),
-        ({"inputs": [{"name": "input0", "datatype": "FP32", "shape": [1, 3], "data": [1, "a", 3]}]}, 400,
+        (one([1, 3], [1, "a", 3]), 400,
          'expected a number, got "a"'),
-        ({"inputs": [{"name": "input0", "datatype": "FP32", "shape": [10**15, 3], "data": [1]}]}, 400,
+        (one([10**15, 3], [1]), 400,
          "fewer numbers than shape"),
-        ({"inputs": [{"name": "input0", "datatype": "FP32", "shape": [-1, 3], "data": []}]}, 400,
+        (one([-1, 3], []), 400,
          "does not fit"),
-        ({"inputs": [{"name": "input0", "datatype": "FP32", "shape": [1, 3], "data": [1, 2, 3]}],
-          "outputs": [{"name": "z"}]}, 400, "there is no output 'z'; outputs: output0 to output1"),
+        (one([1, 3], [1, 2, 3], outputs=[{"name": "z"}]), 400,
+         "there is no output 'z'; outputs: output0 to output1"),
         (b"[" * 50_000, 400, "no JSON object"),
         (b" " * 200_000, 413, "too long"),
     ],
