@@ -3,12 +3,14 @@
 known_failures.txt: "name: reason" a line; "*" in a name stands for anything.
 """
 
+import dataclasses
 import fnmatch
 import functools
 import warnings
 from pathlib import Path
 
 import numpy as np
+import onnx
 from onnx import TensorProto, numpy_helper
 
 # What Mycel has as element types; a case with another one on its border is not ordinary.
@@ -26,6 +28,40 @@ def cases():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {case.name: case for case in load_model_tests(kind="node")}
+
+
+@functools.cache
+def disk_cases():
+    """The published cases whose models lie in the package: whole graphs, and layers of another
+    framework, by name."""
+    from onnx.backend.test.loader import load_model_tests
+
+    kinds = ("simple", "pytorch-converted", "pytorch-operator")
+    return {case.name: _from_disk(case) for kind in kinds for case in load_model_tests(kind=kind)}
+
+
+def _from_disk(case):
+    if case.model is not None:
+        return case
+    folder = Path(case.model_dir)
+    model = onnx.load(folder / "model.onnx")
+    given = {t.name for t in model.graph.initializer}
+    inputs = [v for v in model.graph.input if v.name not in given]
+    sets = []
+    for data in sorted(folder.glob("test_data_set_*")):
+        sets.append(
+            (
+                [_read(data / f"input_{i}.pb", v.type) for i, v in enumerate(inputs)],
+                [_read(data / f"output_{i}.pb", v.type) for i, v in enumerate(model.graph.output)],
+            )
+        )
+    return dataclasses.replace(case, model=model, data_sets=sets)
+
+
+def _read(path, type_proto):
+    if type_proto.WhichOneof("value") == "sequence_type":
+        return numpy_helper.to_list(onnx.SequenceProto.FromString(path.read_bytes()))
+    return numpy_helper.to_array(TensorProto.FromString(path.read_bytes()))
 
 
 def _element_types(type_proto):

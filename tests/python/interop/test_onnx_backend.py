@@ -1,4 +1,4 @@
-"""The published node cases of the package `onnx` through mycel.onnx.prepare: all with ordinary
+"""The published cases of the package `onnx` through mycel.onnx.prepare: all with ordinary
 element types pass, but for those that known_failures.txt lists with a reason; the listed ones must
 still fail, so that the list stays true."""
 
@@ -17,11 +17,12 @@ def _ordinary():
     return {n: c for n, c in onnx_cases.cases().items() if not onnx_cases.odd_types(c)}
 
 
-def test_node_cases():
+@pytest.mark.parametrize("kind", ["node", "disk"])
+def test_published_cases(kind):
     import onnx_cases
 
     wrong = []
-    for name, case in _ordinary().items():
+    for name, case in (_ordinary() if kind == "node" else onnx_cases.disk_cases()).items():
         listed = onnx_cases.expectation(name)
         try:
             onnx_cases.run(case)

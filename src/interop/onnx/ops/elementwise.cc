@@ -38,6 +38,13 @@ Values pow(Call& c) {
 
 Values prelu(Call& c) {
   Tensor x = c.x(0), slope = c.x(1);
+  Shape ignored;
+  if (slope.rank() == 1 && x.rank() > 2 && !broadcast(x.shape(), slope.shape(), &ignored)) {
+    // Before opset 7, one number a channel.
+    Ints by_channel(static_cast<size_t>(x.rank() - 1), 1);
+    by_channel[0] = -1;
+    slope = ops::reshape(slope, by_channel);
+  }
   Tensor zero = number_like(0, x);
   return one(ops::select(ops::less(x, zero), ops::mul(x, slope), x));
 }
