@@ -128,11 +128,11 @@ std::vector<double> Call::known_reals(int i) const {
   return out;
 }
 
-Ints Call::dims(const Tensor& t) const {
+Dims Call::dims(const Tensor& t) const {
   if (!t.shape().known())
     throw NotCompilable(
         fmt::format("{}: the shape {} is not known while compiling", title(), t.shape().str()), t);
-  return {t.shape().begin(), t.shape().end()};
+  return Ints(t.shape().begin(), t.shape().end());
 }
 
 std::string Call::title() const {

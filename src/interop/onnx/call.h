@@ -22,6 +22,15 @@ using Value = OnnxValue;
 using Values = OnnxValues;
 using Ints = std::vector<int64_t>;
 
+// The dims of a tensor, where a model may have fewer than its op needs: reading beyond them is an
+// error and no accident.
+struct Dims : Ints {
+  Dims() = default;
+  Dims(Ints v) : Ints(std::move(v)) {}  // NOLINT
+  Dims(std::initializer_list<int64_t> v) : Ints(v) {}
+  int64_t operator[](size_t i) const { return at(i); }
+};
+
 class Scope;
 
 // A node needs a value that is not known while a graph is traced, or does what a graph cannot say.
@@ -78,7 +87,7 @@ class Call {
   std::vector<double> known_reals(int i) const;
   bool is_known(int i) const;
   // Dims that must be known now.
-  Ints dims(const Tensor& t) const;
+  Dims dims(const Tensor& t) const;
 
   // "Conv 'conv1' (node 3): …".
   std::string title() const;

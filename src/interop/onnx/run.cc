@@ -1,5 +1,8 @@
 // Runs the nodes of a graph in order, each through its record, the line of an op record, or the
 // model's function of its name.
+#include <new>
+#include <stdexcept>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -77,6 +80,10 @@ void run_each(const Nodes& nodes, Scope& scope) {
     } catch (UserError& e) {
       if (e.message().find(c.title()) == std::string::npos) e.prefix(c.title() + ": ");
       throw;
+    } catch (const std::logic_error&) {  // of a vector: fewer dims or elements than the op needs
+      c.fail("an operand or attribute has too few dims or elements, or asks for too many");
+    } catch (const std::bad_alloc&) {
+      throw UserError(ErrorKind::kMemory, c.title() + ": there is not enough memory for it");
     }
     for (int i = 0; i < n.output_size(); ++i) {
       if (n.output(i).empty()) continue;

@@ -11,21 +11,21 @@ namespace {
 
 // [batch, time, heads * size] to [batch, heads, time, size].
 Tensor heads_out(Call& c, const Tensor& x, int64_t heads) {
-  Ints d = c.dims(x);
+  Dims d = c.dims(x);
   if (d.size() != 3 || heads < 1 || d[2] % heads) c.fail("{} in {} heads", x.shape().str(), heads);
   return ops::transpose(ops::reshape(x, {d[0], d[1], heads, d[2] / heads}),
                         ir::Attr(Ints{0, 2, 1, 3}));
 }
 Tensor heads_back(Call& c, const Tensor& x) {
-  Ints d = c.dims(x);
+  Dims d = c.dims(x);
   return ops::reshape(ops::transpose(x, ir::Attr(Ints{0, 2, 1, 3})), {d[0], d[2], d[1] * d[3]});
 }
 
 // Each head serves a group of queries.
 Tensor repeated(Call& c, const Tensor& x, int64_t heads) {
-  Ints d = c.dims(x);
+  Dims d = c.dims(x);
   if (d[1] == heads) return x;
-  if (heads % d[1]) c.fail("{} query heads for {} heads of keys", heads, d[1]);
+  if (d[1] < 1 || heads % d[1]) c.fail("{} query heads for {} heads of keys", heads, d[1]);
   int64_t times = heads / d[1];
   Tensor wide = ops::broadcast_to(ops::expand_dims(x, 2), {d[0], d[1], times, d[2], d[3]});
   return ops::reshape(wide, {d[0], heads, d[2], d[3]});
@@ -95,7 +95,7 @@ Values attention(Call& c) {
   if (c.has(4)) k = ops::concat(Tensors{c.x(4), k}, 2);
   if (c.has(5)) v = ops::concat(Tensors{c.x(5), v}, 2);
   Tensor present_k = k, present_v = v;
-  Ints qs = c.dims(q);
+  Dims qs = c.dims(q);
   double scale =
       c.has_attr("scale") ? c.real("scale", 1) : 1 / std::sqrt(static_cast<double>(qs[3]));
   Tensor root = number_like(std::sqrt(scale), q);
@@ -129,7 +129,7 @@ Values attention(Call& c) {
 
 Values flex_attention(Call& c) {
   Tensor q = c.x(0), k = c.x(1), v = c.x(2);
-  Ints qs = c.dims(q);
+  Dims qs = c.dims(q);
   if (qs.size() != 4 || k.rank() != 4 || v.rank() != 4) c.fail("its inputs must have 4 dims");
   double scale =
       c.has_attr("scale") ? c.real("scale", 1) : 1 / std::sqrt(static_cast<double>(qs[3]));
@@ -203,7 +203,7 @@ Values linear_attention(Call& c) {
 Values rotary_embedding(Call& c) {
   Tensor x = c.x(0), cos = c.x(1), sin = c.x(2);
   bool packed = x.rank() == 3;
-  Ints dims = c.dims(x);
+  Dims dims = c.dims(x);
   Tensor rows = packed ? ops::reshape(x, {dims[0], dims[1], c.integer("num_heads"), -1})
                        : ops::transpose(x, ir::Attr(Ints{0, 2, 1, 3}));
   int64_t size = rows.dim(3), turned = c.integer("rotary_embedding_dim", 0);
@@ -217,7 +217,7 @@ Values rotary_embedding(Call& c) {
   sin = ops::expand_dims(sin, 2);
   Tensor part = ops::narrow(rows, 3, 0, turned), a, b;
   int64_t half = turned / 2;
-  Ints shape = c.dims(part);
+  Dims shape = c.dims(part);
   bool interleaved = c.flag("interleaved", false);
   if (interleaved) {
     Tensor pairs = ops::reshape(part, {shape[0], shape[1], shape[2], half, 2});

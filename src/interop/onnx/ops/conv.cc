@@ -4,15 +4,13 @@
 namespace mycel::interop::onnx {
 namespace {
 
-Ints tail(const Tensor& w) { return {w.shape().begin() + 2, w.shape().end()}; }
-
 bool all_zero(const Ints& v) {
   return std::ranges::all_of(v, [](int64_t x) { return x == 0; });
 }
 
 Values conv(Call& c) {
   Tensor x = c.x(0), w = c.x(1), b = c.x_or(2);
-  Window at = window_of(c, tail(w), spatial_dims(c, x));
+  Window at = window_of(c, kernel_dims(c, x, w), spatial_dims(c, x));
   int64_t groups = c.integer("group", 1);
   const char* mode = all_zero(at.pads) ? "valid" : "pad";
   Ints pads = all_zero(at.pads) ? Ints{0} : at.pads;
@@ -46,7 +44,7 @@ Tensor transposed(Call& c, int rank, const Tensor& x, const Tensor& w, const Win
 // The whole result without padding first; then what `pads` or `output_shape` cuts off.
 Values conv_transpose(Call& c) {
   Tensor x = c.x(0), w = c.x(1), b = c.x_or(2);
-  Ints spatial = spatial_dims(c, x), kernel = tail(w);
+  Ints spatial = spatial_dims(c, x), kernel = kernel_dims(c, x, w);
   size_t n = spatial.size();
   Window at;
   at.kernel = kernel;
@@ -93,8 +91,8 @@ Values conv_transpose(Call& c) {
 // Depthwise and causal: what came before stands left of the sequence.
 Values causal_conv_with_state(Call& c) {
   Tensor x = c.x(0), w = c.x(1), b = c.x_or(2);
-  Ints dims = c.dims(x);
-  int64_t channels = dims.at(1), kept = w.dim(2) - 1;
+  Dims dims = c.dims(x);
+  int64_t channels = dims.at(1), kept = kernel_dims(c, x, w)[0] - 1;
   Tensor past = c.has(3) ? c.x(3) : Tensor::zeros(x.dtype(), Shape{dims[0], channels, kept});
   Tensor whole = ops::concat(Tensors{past, x}, 2);
   Tensor y = ops::conv1d(whole, w, b, {1}, "valid", {0}, {1}, channels);

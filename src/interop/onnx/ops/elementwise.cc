@@ -142,7 +142,7 @@ Values softmax_with(Call& c, Tensor (*f)(const Tensor&, int64_t)) {
   Tensor x = c.x(0);
   if (c.opset >= 13) return one(f(x, c.integer("axis", -1)));
   int axis = axis_of(c, c.integer("axis", 1), x.rank());
-  Ints dims = c.dims(x);
+  Dims dims = c.dims(x);
   int64_t rest = x.shape().size(axis, x.rank());
   Tensor flat = ops::reshape(x, {x.shape().size(0, axis), rest});
   return one(ops::reshape(f(flat, 1), dims));

@@ -29,7 +29,7 @@ Values gather_elements(Call& c) {
 
 // Positions in the last dim of `index`, each of an axis of x from `first` on.
 Tensor places_from_front(Call& c, const Tensor& x, const Tensor& index, int first) {
-  Ints dims = c.dims(x), n;
+  Dims dims = c.dims(x), n;
   int64_t count = index.dim(index.rank() - 1);
   for (int64_t k = 0; k < count; ++k) n.push_back(dims.at(static_cast<size_t>(first + k)));
   Tensor i = as(index, DType::kInt64);
@@ -43,7 +43,7 @@ Values gather_nd(Call& c) {
   at = places_from_front(c, x, at, static_cast<int>(batch));
   if (batch == 0) return one(ops::gather_nd(x, at));
   // The batch dims become the first coordinates.
-  Ints xs = c.dims(x), is = c.dims(at);
+  Dims xs = c.dims(x), is = c.dims(at);
   int b = static_cast<int>(batch);
   Tensors parts;
   Ints shape(is.begin(), is.end() - 1);
@@ -73,7 +73,7 @@ Values scatter_elements(Call& c) {
   Tensor x = c.x(0), v = c.x(2);
   int axis = axis_of(c, c.integer("axis", 0), x.rank());
   Tensor at = from_front(c.x(1), c.dims(x)[static_cast<size_t>(axis)]);
-  Ints shape = c.dims(at);
+  Dims shape = c.dims(at);
   Tensors parts;
   for (int d = 0; d < x.rank(); ++d) {
     Tensor along = at;
@@ -99,7 +99,7 @@ Values scatter_elements(Call& c) {
 Values tensor_scatter(Call& c) {
   Tensor cache = c.x(0), update = c.x(1);
   int axis = axis_of(c, c.integer("axis", -2), cache.rank());
-  Ints dims = c.dims(cache), shape = c.dims(update);
+  Dims dims = c.dims(cache), shape = c.dims(update);
   auto a = static_cast<size_t>(axis);
   if (axis == 0) c.fail("axis 0 is the batch");
   bool circular = c.text("mode", "linear") == "circular";
@@ -168,6 +168,7 @@ Values reverse_sequence(Call& c) {
 Values unique(Call& c) {
   Tensor x = c.known(0);
   bool sorted = c.flag("sorted", true), flat = !c.has_attr("axis");
+  if (!flat && x.rank() == 0) c.fail("an axis of a tensor without dims");
   Tensor rows = flat ? ops::reshape(x, {-1}) : x;
   int axis = flat ? 0 : axis_of(c, c.integer("axis"), x.rank());
   Ints perm = counted(rows.rank());

@@ -61,7 +61,7 @@ Values instance_normalization(Call& c) {
 Values group_normalization(Call& c) {
   Tensor x = c.x(0), scale = c.x(1), bias = c.x(2);
   int64_t groups = c.integer("num_groups");
-  Ints dims = c.dims(x);
+  Dims dims = c.dims(x);
   if (dims.size() < 2 || groups < 1 || dims[1] % groups)
     c.fail("{} in {} groups", x.shape().str(), groups);
   DType work = widened(x).dtype();

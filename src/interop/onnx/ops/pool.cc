@@ -52,7 +52,7 @@ double lowest_of(DType d) {
 
 // Places are numbered through the whole input, row by row or column by column.
 Tensor places(Call& c, const Tensor& x, const Tensor& at) {
-  Ints dims = c.dims(x);
+  Dims dims = c.dims(x);
   int64_t plane = x.shape().size(2, x.rank());
   Tensor flat = as(at, DType::kInt64);
   if (c.flag("storage_order", false) && dims.size() == 4) {
@@ -200,7 +200,7 @@ Values max_unpool(Call& c) {
   Ints spatial = spatial_dims(c, x), kernel = c.ints("kernel_shape");
   size_t n = spatial.size();
   Ints stride = c.ints("strides", Ints(n, 1)), pads = c.ints("pads", Ints(2 * n, 0));
-  Ints dims = c.dims(x), natural{dims[0], dims[1]};
+  Dims dims = c.dims(x), natural{dims[0], dims[1]};
   for (size_t d = 0; d < n; ++d)
     natural.push_back((spatial[d] - 1) * stride.at(d) + kernel.at(d) - pads.at(d) - pads.at(d + n));
   // Places are numbered in the natural size; a larger result has it in front, then zeros.

@@ -100,7 +100,7 @@ Values qlinear_matmul(Call& c) {
 
 // Products of bytes summed in float64, where integers up to 2^53 are exact.
 Tensor convolved(Call& c, const Tensor& x, const Tensor& w) {
-  Ints kernel{w.shape().begin() + 2, w.shape().end()};
+  Ints kernel = kernel_dims(c, x, w);
   Window at = window_of(c, kernel, spatial_dims(c, x));
   int64_t groups = c.integer("group", 1);
   Tensor a = as(x, DType::kFloat64), b = as(w, DType::kFloat64), y;
@@ -123,13 +123,13 @@ Tensor convolved(Call& c, const Tensor& x, const Tensor& w) {
 Tensor by_filter(const Tensor& v, int rank) {
   if (v.rank() == 0 || v.size() == 1) return ops::reshape(v, {});
   Ints shape(static_cast<size_t>(rank), 1);
-  shape[0] = -1;
+  shape.at(0) = -1;
   return ops::reshape(v, shape);
 }
 Tensor by_channel(const Tensor& v, int rank) {
   if (v.rank() == 0 || v.size() == 1) return ops::reshape(v, {});
   Ints shape(static_cast<size_t>(rank), 1);
-  shape[1] = -1;
+  shape.at(1) = -1;
   return ops::reshape(v, shape);
 }
 

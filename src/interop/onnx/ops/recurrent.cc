@@ -166,7 +166,7 @@ Values recurrent(Call& c, int64_t gates, std::vector<std::string> names, Step st
   if (batch_first) x = ops::transpose(x, ir::Attr(Ints{1, 0, 2}));
   std::string way = c.text("direction", "forward");
   int64_t directions = way == "bidirectional" ? 2 : 1;
-  Ints dims = c.dims(x);
+  Dims dims = c.dims(x);
   int64_t hidden = r.dim(2), batch = dims.at(1);
   if (w.dim(0) != directions || w.dim(1) != gates * hidden)
     c.fail("the weight is {}; [{}, {}, input] is expected", w.shape().str(), directions,

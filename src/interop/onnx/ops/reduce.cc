@@ -25,7 +25,7 @@ Values reduced(Call& c, Reduce f, double empty, Tensor (*then)(const Tensor&) = 
   for (int64_t a : axes) nothing = nothing || x.dim(static_cast<int>(a)) == 0;
   Tensor y;
   if (nothing) {
-    Ints dims = c.dims(x), out;
+    Dims dims = c.dims(x), out;
     for (int64_t d = 0; d < x.rank(); ++d) {
       bool gone = std::ranges::find(axes, d) != axes.end();
       if (!gone)

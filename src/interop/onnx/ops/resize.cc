@@ -124,7 +124,7 @@ Tensor resized(Call& c, const Rule& r, const Tensor& x, const Ints& axes,
   Tensor y = x, outside;
   for (size_t k = 0; k < axes.size(); ++k) {
     const AxisPlan& a = plans[k];
-    if (a.in == 0 || a.out == 0) c.fail("an axis of {} cannot become {}", a.in, a.out);
+    if (a.in <= 0 || a.out <= 0) c.fail("an axis of {} cannot become {}", a.in, a.out);
     std::vector<Taps> taps;
     bool same = a.in == a.out, any_outside = false;
     int axis = static_cast<int>(axes[k]);

@@ -1,6 +1,7 @@
 // Values read at positions that are computed: GridSample, RoiAlign, DeformConv; and the grids and
 // patches that go with them.
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "interop/onnx/ops/window.h"
@@ -208,7 +209,7 @@ struct Roi {
 // images.
 Tensor aligned(Call& c, const Tensor& x, const Tensor& boxes, const Tensor& images,
                const Roi& roi) {
-  Ints dims = c.dims(x);
+  Dims dims = c.dims(x);
   Tensor features = ops::gather(ops::reshape(x, {dims[0], dims[1], -1}), images, 0);
   int64_t n = boxes.dim(0);
   double low =
@@ -289,6 +290,12 @@ Values col2im(Call& c) {
   size_t r = image.size();
   Ints dilation = c.ints("dilations", Ints(r, 1)), stride = c.ints("strides", Ints(r, 1)),
        pads = c.ints("pads", Ints(2 * r, 0));
+  if (block.size() != r || dilation.size() != r || stride.size() != r || pads.size() != 2 * r)
+    c.fail("{} dims of the image, {} of blocks, {} strides", r, block.size(), stride.size());
+  for (size_t d = 0; d < r; ++d) {
+    if (block[d] < 1 || stride[d] < 1 || image[d] < 0 || image[d] > INT32_MAX)
+      c.fail("an image of {} in blocks of {} every {}", image[d], block[d], stride[d]);
+  }
   int64_t cells = 1, places = 1, pixels = 1;
   Ints steps;
   for (size_t d = 0; d < r; ++d) {
@@ -332,10 +339,11 @@ Values col2im(Call& c) {
 // The inputs of each kernel element read at moved positions, then one product with the weights.
 Values deform_conv(Call& c) {
   Tensor x = c.x(0), w = c.x(1), offset = c.x(2), bias = c.x_or(3), mask = c.x_or(4);
-  Ints dims = c.dims(x), spatial = spatial_dims(c, x), ws = c.dims(w);
+  Dims dims = c.dims(x), spatial = spatial_dims(c, x), ws = c.dims(w);
   if (spatial.size() != 2) c.unsupported("{} spatial dims; 2 are allowed", spatial.size());
   Window at = window_of(c, {ws[2], ws[3]}, spatial);
   int64_t groups = c.integer("group", 1), sets = c.integer("offset_group", 1);
+  if (groups < 1 || sets < 1) c.fail("{} groups, {} groups of offsets", groups, sets);
   int64_t cells = ws[2] * ws[3], oh = offset.dim(2), ow = offset.dim(3), n = dims[0], out = oh * ow;
   if (offset.dim(1) != sets * cells * 2)
     c.fail("offset {}; {} channels are expected", offset.shape().str(), sets * cells * 2);

@@ -94,7 +94,7 @@ Values split(Call& c) {
   Ints sizes = c.has(1) ? c.known_ints(1) : c.ints("split");
   if (sizes.empty()) {
     int64_t n = c.dims(x)[static_cast<size_t>(axis)], parts = c.integer("num_outputs", c.outputs());
-    if (parts < 1) c.fail("{} parts", parts);
+    if (parts < 1 || parts != c.outputs()) c.fail("{} parts, {} results", parts, c.outputs());
     int64_t each = (n + parts - 1) / parts;
     for (int64_t left = n, i = 0; i < parts; ++i, left -= sizes.back())
       sizes.push_back(std::max<int64_t>(std::min(each, left), 0));
@@ -205,7 +205,7 @@ Values constant_of_shape(Call& c) {
 Values eye_like(Call& c) {
   Tensor x = c.x(0);
   DType d = c.has_attr("dtype") ? dtype_of_code(c.integer("dtype"), c.title()) : x.dtype();
-  Ints dims = c.dims(x);
+  Dims dims = c.dims(x);
   if (dims.size() != 2) c.fail("the input has {} dims; 2 are allowed", dims.size());
   int64_t k = c.integer("k", 0);
   Tensor out = Tensor::zeros(d, x.shape());
@@ -246,7 +246,7 @@ Values trilu(Call& c) {
 Values depth_to_space(Call& c) {
   Tensor x = c.x(0);
   int64_t b = c.integer("blocksize");
-  Ints n = c.dims(x);
+  Dims n = c.dims(x);
   if (n.size() != 4 || b < 1 || n[1] % (b * b) != 0)
     c.fail("{} in blocks of {}", x.shape().str(), b);
   int64_t depth = n[1] / (b * b);
@@ -260,7 +260,7 @@ Values depth_to_space(Call& c) {
 Values space_to_depth(Call& c) {
   Tensor x = c.x(0);
   int64_t b = c.integer("blocksize");
-  Ints n = c.dims(x);
+  Dims n = c.dims(x);
   if (n.size() != 4 || b < 1 || n[2] % b || n[3] % b)
     c.fail("{} in blocks of {}", x.shape().str(), b);
   bool crd = c.text("mode", "DCR") == "CRD";

@@ -43,7 +43,7 @@ Values stft(Call& c) {
   Tensor x = c.x(0), window = c.x_or(2);
   int64_t step = c.known_ints(1).at(0);
   int64_t n = c.has(3) ? c.known_ints(3).at(0) : window ? window.dim(0) : 0;
-  Ints dims = c.dims(x);
+  Dims dims = c.dims(x);
   if (dims.size() != 3 || n < 1 || step < 1 || n > dims[1])
     c.fail("frames of {} every {} of {}", n, step, x.shape().str());
   int64_t frames = (dims[1] - n) / step + 1;

@@ -4,7 +4,14 @@ namespace mycel::interop::onnx {
 
 Ints spatial_dims(Call& c, const Tensor& x) {
   if (x.rank() < 3) c.fail("the input has {} dims; at least 3 are allowed", x.rank());
-  Ints dims = c.dims(x);
+  Dims dims = c.dims(x);
+  return {dims.begin() + 2, dims.end()};
+}
+
+Ints kernel_dims(Call& c, const Tensor& x, const Tensor& w) {
+  if (w.rank() != x.rank() || w.rank() < 3)
+    c.fail("a weight {} for {}", w.shape().str(), x.shape().str());
+  Dims dims = c.dims(w);
   return {dims.begin() + 2, dims.end()};
 }
 

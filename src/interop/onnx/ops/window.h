@@ -19,5 +19,7 @@ Window window_of(Call& c, Ints kernel, const Ints& spatial);
 
 // Dims from 2 on.
 Ints spatial_dims(Call& c, const Tensor& x);
+// Those of a weight of as many dims as `x`.
+Ints kernel_dims(Call& c, const Tensor& x, const Tensor& w);
 
 }  // namespace mycel::interop::onnx
