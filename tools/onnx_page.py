@@ -67,7 +67,8 @@ def page() -> str:
         HEAD,
         "## The published cases\n",
         f"Of the {len(all_cases)} node cases of onnx {onnx.__version__}, {len(ordinary)} have "
-        f"element types that Mycel has; {passing} of them pass ({passing / len(ordinary):.1%}). Of the {len(disk)} cases "
+        f"element types that Mycel has; {passing} of them pass ({passing / len(ordinary):.1%}). "
+        f"Of the {len(disk)} cases "
         f"whose models lie in the package, {len(disk) - sum(map(len, _failing(disk).values()))} "
         "pass.\n",
         "| cases | why not |",
