@@ -1,5 +1,4 @@
 // Records of runs for Python: insight/recorder.h.
-#include <cstring>
 #include <memory>
 #include <new>
 
@@ -77,16 +76,9 @@ void dataset(Recorder& r, const std::string& tag, nb::handle pipeline) {
   r.record("dataset_graph/" + tag, insight::dataset_json(*to_dataset(pipeline)));
 }
 
-// The tensor's value alone, when a transform watches it. copy: of memory that serves other values
-// later, as that of a running program does.
-nb::object plain(nb::handle value, bool copy) {
-  Tensor t = runtime::concrete(to_tensor(value.ptr(), "summary"), "summary");
-  if (copy) {
-    Tensor own = Tensor::empty(t.dtype(), t.shape());
-    std::memcpy(own.mutable_raw(), t.raw(), t.bytes());
-    t = own;
-  }
-  return nb::steal(wrap(t));
+// The tensor's value alone, when a transform watches it.
+nb::object plain(nb::handle value) {
+  return nb::steal(wrap(runtime::concrete(to_tensor(value.ptr(), "summary"), "summary")));
 }
 
 void flush(Recorder& r) {
@@ -124,7 +116,7 @@ void bind_insight(nb::module_& parent) {
       .def("flush", flush)
       .def("close", close);
   m.def("environment", insight::environment_json);
-  m.def("plain", plain, nb::arg("value"), nb::arg("copy") = false);
+  m.def("plain", plain, nb::arg("value"));
 }
 
 }  // namespace mycel::bind

@@ -146,8 +146,14 @@ void Plan::run_step(const Step& s, Frame& f) const {
       Tensors in = operands(s, f);
       return keep(s, (taken ? s.then : s.otherwise)->run(std::span(in).subspan(1)), f);
     }
-    case Step::kCall:
-      return keep(s, call(*s.op, operands(s, f), s.attrs), f);
+    case Step::kCall: {
+      Tensors in = operands(s, f);
+      // The user's code may keep what it is given; this memory serves other values afterwards.
+      for (Tensor& t : in) {
+        if (s.op->holds_code && t && !t.is_stack()) t = copy_of(t);
+      }
+      return keep(s, call(*s.op, in, s.attrs), f);
+    }
   }
 }
 

@@ -417,6 +417,35 @@ def test_python_functions_in_programs():
         op((Tensor([1.0]), Tensor(1.0)))
 
 
+def test_what_a_python_function_keeps_stays():
+    """Its operands do not lie in memory that the program uses again."""
+    kept = []
+
+    def keep(x):
+        kept.append(x)
+        return x
+
+    f32 = ms.float32
+    op = ops.PyFunc(keep, [f32], [(64,)], [f32], [(64,)])
+
+    def program(x):
+        for k in range(4):
+            x = op((ops.sqrt(x + k),))[0]
+            x = ops.cumsum(x, 0)
+        return x.sum()
+
+    run = ms.jit(program) if ms.get_context("mode") == ms.GRAPH_MODE else program
+    want, now = [], np.arange(64, dtype=np.float32)
+    run(Tensor(now))
+    for k in range(4):
+        now = np.sqrt(now + np.float32(k))
+        want.append(now)
+        now = np.cumsum(now, dtype=np.float32)
+    assert len(kept) == 4
+    for got, w in zip(kept, want):
+        np.testing.assert_allclose(np.asarray(got), w, rtol=1e-5)
+
+
 # -- buffers of experience
 
 

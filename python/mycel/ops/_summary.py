@@ -11,10 +11,10 @@ from mycel.ops.primitive import Primitive
 listeners = weakref.WeakSet()  # their offer(plugin, name, tensor) gets the values
 
 
-def _offer(plugin, name, value, copy=False):
+def _offer(plugin, name, value):
     if not listeners:
         return
-    value = _mycel.insight.plain(value, copy)
+    value = _mycel.insight.plain(value)
     for listener in list(listeners):
         listener.offer(plugin, name, value)
 
@@ -41,8 +41,7 @@ class _Summary(Primitive):
         if compiling is None:
             _offer(plugin, name, value)
         else:
-            # A program's memory serves other values behind the call.
-            compiling.effect(lambda tensors: _offer(plugin, name, tensors[0], True), [value])
+            compiling.effect(lambda tensors: _offer(plugin, name, tensors[0]), [value])
 
 
 class ScalarSummary(_Summary):
