@@ -149,8 +149,10 @@ void Plan::run_step(const Step& s, Frame& f) const {
     case Step::kCall: {
       Tensors in = operands(s, f);
       // The user's code may keep what it is given; this memory serves other values afterwards.
-      for (Tensor& t : in) {
-        if (s.op->holds_code && t && !t.is_stack()) t = copy_of(t);
+      if (s.op->holds_code) {
+        for (Tensor& t : in) {
+          if (t && !t.is_stack()) t = copy_of(t);
+        }
       }
       return keep(s, call(*s.op, in, s.attrs), f);
     }

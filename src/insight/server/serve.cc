@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
 #include <thread>
 
@@ -14,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/serving.h"
 #include "insight/index.h"
 #include "insight/server/answers.h"
 #include "insight/server/guard.h"
@@ -50,9 +50,6 @@ void refuse(httplib::Response* r, int status, const std::string& why) {
   r->set_content(why + "\n", "text/plain; charset=utf-8");
 }
 
-// Signals end the server: the handler may do no more than set this.
-volatile std::sig_atomic_t g_ended = 0;
-
 class Server {
  public:
   explicit Server(const ServerOptions& o)
@@ -62,42 +59,22 @@ class Server {
 
   void run(const std::function<void(const std::string&)>& ready) {
     set_up();
-    int port = options_.port;
-    const bool bound = port ? http_.bind_to_port(options_.host.c_str(), port)
-                            : (port = http_.bind_to_any_port(options_.host.c_str())) > 0;
-    if (!bound) {
-      fail(ErrorKind::kOs,
-           "port {} of {} cannot be had: another program may use it; --port 0 "
-           "takes any that is free",
-           options_.port, options_.host);
-    }
-    g_ended = 0;
-    struct sigaction action{}, old_int{}, old_term{};
-    action.sa_handler = [](int) { g_ended = 1; };
-    sigaction(SIGINT, &action, &old_int);
-    sigaction(SIGTERM, &action, &old_term);
+    const int port = bind_alone(http_, options_.host, options_.port);
+    const EndSignals signals;
     std::thread follower([this] { follow(); });
-    const bool v6 = options_.host.find(':') != std::string::npos;
-    ready(fmt::format("http://{}{}{}:{}/{}", v6 ? "[" : "", options_.host, v6 ? "]" : "", port,
+    ready(fmt::format("{}/{}", http_address(options_.host, port),
                       token_.empty() ? "" : "?token=" + token_));
     http_.listen_after_bind();
     served_ = true;
-    g_ended = 1;
+    EndSignals::end();
     stop_listeners();
     follower.join();
-    sigaction(SIGINT, &old_int, nullptr);
-    sigaction(SIGTERM, &old_term, nullptr);
   }
 
  private:
   void set_up() {
     http_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
     http_.set_payload_max_length(1 << 16);
-    // Without the library's SO_REUSEPORT, which lets two servers share a port unseen.
-    http_.set_socket_options([](int socket) {
-      const int yes = 1;
-      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    });
     http_.set_keep_alive_max_count(1000);
     http_.set_default_headers(
         {{"X-Content-Type-Options", "nosniff"},
@@ -197,7 +174,7 @@ class Server {
   void follow() {
     const auto pause = std::chrono::duration<double>(options_.update_seconds);
     auto due = std::chrono::steady_clock::now();
-    while (!g_ended) {
+    while (!EndSignals::ended()) {
       if (std::chrono::steady_clock::now() >= due) {
         try {
           index_->update();
@@ -211,11 +188,7 @@ class Server {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     stop_listeners();
-    // A signal may come before the server listens; until then it cannot be stopped.
-    while (!served_) {
-      http_.stop();
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
+    stop_serving(http_, served_);
   }
 
   void stop_listeners() {

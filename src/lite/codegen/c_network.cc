@@ -144,7 +144,7 @@ std::string c_check(const Network& n, const Tensors& inputs, const Tensors& resu
 
 std::string c_main(const Network& n, const CProject& p) {
   const bool bare = p.target == CTarget::kCortexM;
-  std::string call, compare;
+  std::string call, measure, compare;
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     call += fmt::format("{}check_input{}", call.empty() ? "" : ", ", i);
   }
@@ -153,12 +153,16 @@ std::string c_main(const Network& n, const CProject& p) {
     const DType t = n.outputs[i].dtype;
     const int64_t count = n.outputs[i].shape.size() * (is_complex(t) ? 2 : 1);
     const bool real = is_complex(t) || t == DType::kFloat32 || t == DType::kFloat64;
-    compare +=
-        real ? fmt::format(
-                   "  for (long i = 0; i < {1}; ++i) compare(output{0}[i], check_output{0}[i]);\n",
-                   i, count)
-             : fmt::format("  different += memcmp(output{0}, check_output{0}, {1}) != 0;\n", i,
-                           static_cast<size_t>(n.outputs[i].shape.size()) * size_of(t));
+    if (real) {
+      measure +=
+          fmt::format("  for (long i = 0; i < {1}; ++i) measure(check_output{0}[i]);\n", i, count);
+      compare += fmt::format(
+          "  for (long i = 0; i < {1}; ++i) compare(output{0}[i], check_output{0}[i]);\n", i,
+          count);
+    } else {
+      compare += fmt::format("  different += memcmp(output{0}, check_output{0}, {1}) != 0;\n", i,
+                             static_cast<size_t>(n.outputs[i].shape.size()) * size_of(t));
+    }
   }
   std::string text =
       "/* Runs the network on inputs whose results are known, and measures it. Written by\n   "
@@ -216,13 +220,7 @@ static double now(void) {
 )",
                         p.name, call);
   }
-  for (size_t i = 0; i < n.outputs.size(); ++i) {
-    const DType t = n.outputs[i].dtype;
-    if (!is_complex(t) && t != DType::kFloat32 && t != DType::kFloat64) continue;
-    text += fmt::format("  for (long i = 0; i < {1}; ++i) measure(check_output{0}[i]);\n", i,
-                        n.outputs[i].shape.size() * (is_complex(t) ? 2 : 1));
-  }
-  text += compare;
+  text += measure + compare;
   text += fmt::format("  const int good = !different && worst <= {:a} * largest;\n", p.tolerance);
   text += bare ? "  printf(\"%s: difference %g, instructions %lu\\n\", good ? \"passed\" : "
                  "\"failed\", worst, 40 * took);\n"

@@ -1,6 +1,5 @@
 #include "lite/codegen/c_project.h"
 
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <system_error>

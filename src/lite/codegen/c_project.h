@@ -23,8 +23,7 @@ CTarget target_named(const std::string& name);
 struct CProject {
   std::string name = "network";  // of files and functions; a C identifier
   CTarget target = CTarget::kX86;
-  double tolerance =
-      1e-5;  // of the check, relative to the largest result in magnitude (at least 1)
+  double tolerance = 1e-5;  // of the check, relative to the largest result in magnitude
 };
 
 struct CSizes {

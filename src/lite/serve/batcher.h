@@ -5,7 +5,6 @@
 // thread runs the model, which itself uses all cores.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -35,24 +35,18 @@ std::string datatype_of(DType t) {
 
 std::string output_name(size_t i) { return fmt::format("output{}", i); }
 
-template <typename T>
-void check_integer(const std::string& name, const Json& v) {
-  const bool fits =
-      v.is_number_unsigned()
-          ? v.get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<T>::max())
-          : v.get<int64_t>() >= static_cast<int64_t>(std::numeric_limits<T>::min()) &&
-                (v.get<int64_t>() < 0 || static_cast<uint64_t>(v.get<int64_t>()) <=
-                                             static_cast<uint64_t>(std::numeric_limits<T>::max()));
-  if (!fits) value_error("input '{}': {} is outside of its datatype", name, v.dump());
+template <typename T, typename Wide>
+T narrow(const std::string& name, Wide v) {
+  if (!std::in_range<T>(v)) value_error("input '{}': {} is outside of its datatype", name, v);
+  return static_cast<T>(v);
 }
 
 template <typename T>
 void put_integer(const std::string& name, const Json& v, void* data, int64_t i) {
   if (!v.is_number_integer())
     value_error("input '{}': expected an integer, got {}", name, v.dump());
-  check_integer<T>(name, v);
-  static_cast<T*>(data)[i] =
-      v.is_number_unsigned() ? static_cast<T>(v.get<uint64_t>()) : static_cast<T>(v.get<int64_t>());
+  static_cast<T*>(data)[i] = v.is_number_unsigned() ? narrow<T>(name, v.get<uint64_t>())
+                                                    : narrow<T>(name, v.get<int64_t>());
 }
 
 void put(const std::string& name, const Json& v, Tensor& t, int64_t i) {

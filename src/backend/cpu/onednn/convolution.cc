@@ -60,14 +60,6 @@ Recipe backward_data(const Convolution& c, const Layouts& l) {
   return {program, ""};
 }
 
-double flops_of(const Convolution& c) {
-  double f = 2.0 * static_cast<double>(c.batch * c.out_channels) *
-             static_cast<double>(c.in_channels / c.groups);
-  for (int64_t n : c.out) f *= static_cast<double>(n);
-  for (int64_t n : c.kernel) f *= static_cast<double>(n);
-  return f;
-}
-
 Recipe recipe_of_convolution(const Convolution& c) {
   Key key(kConvolutionRecipe);
   key.add(static_cast<int64_t>(c.pass)).add(static_cast<int64_t>(c.dtype));

@@ -107,4 +107,12 @@ dnnl::convolution_forward::primitive_desc forward_desc(const Convolution& c, con
           c.pad_begin, c.pad_end, attributes_of(c)};
 }
 
+double flops_of(const Convolution& c) {
+  double f = 2.0 * static_cast<double>(c.batch * c.out_channels) *
+             static_cast<double>(c.in_channels / c.groups);
+  for (int64_t n : c.out) f *= static_cast<double>(n);
+  for (int64_t n : c.kernel) f *= static_cast<double>(n);
+  return f;
+}
+
 }  // namespace mycel::cpu::onednn

@@ -22,6 +22,8 @@ struct Layouts {
 };
 Layouts layouts_of(const Convolution& c);
 
+double flops_of(const Convolution& c);
+
 std::vector<int64_t> minus_one(std::vector<int64_t> dilation);
 dnnl::convolution_forward::primitive_desc forward_desc(const Convolution& c, const Layouts& l,
                                                        dnnl::prop_kind kind);

@@ -66,15 +66,15 @@ int64_t weights_of(const Convolution& c) {
 
 Cut cut_of(const Convolution& c) {
   constexpr int64_t kTasks = 16, kEnough = 8, kVector = 16;  // channels of a vector
+  Cut cut;
+  if (flops_of(c) < kSerialFlops) {
+    cut.part = c.batch;
+    return cut;
+  }
   const int64_t activations =
       c.batch * (c.in_channels * product_of(c.in) + c.out_channels * product_of(c.out));
   const int64_t most =
       std::clamp<int64_t>(activations / weights_of(c), 1, std::min(kTasks, c.batch));
-  Cut cut;
-  if (2.0 * static_cast<double>(pixels_of(c) * weights_of(c)) < kSerialFlops) {
-    cut.part = c.batch;
-    return cut;
-  }
   cut.part = (c.batch + most - 1) / most;
   cut.parts = (c.batch + cut.part - 1) / cut.part;
   if (cut.parts >= kEnough || c.groups > 1) return cut;

@@ -1,7 +1,6 @@
 // The one symbol that libmycel looks up, and the server behind it.
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <thread>
 
@@ -10,15 +9,13 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/serving.h"
 #include "lite/serve/http/metrics.h"
 #include "lite/serve/library.h"
 #include "lite/serve/protocol.h"
 
 namespace mycel::lite {
 namespace {
-
-// Signals end the server: the handler may do no more than set this.
-volatile std::sig_atomic_t g_ended = 0;
 
 constexpr const char* kJson = "application/json";
 
@@ -42,25 +39,6 @@ int status_of(const UserError& e) {
   }
 }
 
-// Signals are looked at, and the handlers put back at the end.
-class Signals {
- public:
-  Signals() {
-    g_ended = 0;
-    struct sigaction action{};
-    action.sa_handler = [](int) { g_ended = 1; };
-    sigaction(SIGINT, &action, &old_int_);
-    sigaction(SIGTERM, &action, &old_term_);
-  }
-  ~Signals() {
-    sigaction(SIGINT, &old_int_, nullptr);
-    sigaction(SIGTERM, &old_term_, nullptr);
-  }
-
- private:
-  struct sigaction old_int_{}, old_term_{};
-};
-
 class Server {
  public:
   explicit Server(const ServeOptions& o)
@@ -79,22 +57,13 @@ class Server {
 
   void run(const std::function<void(const std::string&)>& ready) {
     set_up();
-    int port = options_.port;
-    const bool bound = port ? http_.bind_to_port(options_.host.c_str(), port)
-                            : (port = http_.bind_to_any_port(options_.host.c_str())) > 0;
-    if (!bound) {
-      fail(ErrorKind::kOs,
-           "port {} of {} cannot be had: another program may use it; --port 0 takes any that is "
-           "free",
-           options_.port, options_.host);
-    }
-    const Signals signals;
+    const int port = bind_alone(http_, options_.host, options_.port);
+    const EndSignals signals;
     std::thread ender([this] { end(); });
-    const bool v6 = options_.host.find(':') != std::string::npos;
-    ready(fmt::format("http://{}{}{}:{}", v6 ? "[" : "", options_.host, v6 ? "]" : "", port));
+    ready(http_address(options_.host, port));
     http_.listen_after_bind();
     served_ = true;
-    g_ended = 1;
+    EndSignals::end();
     ender.join();
     batcher_.close();
   }
@@ -107,11 +76,6 @@ class Server {
     http_.set_payload_max_length(options_.max_body);
     http_.set_keep_alive_max_count(100'000);
     http_.set_tcp_nodelay(true);
-    // Without the library's SO_REUSEPORT, which lets two servers share a port unseen.
-    http_.set_socket_options([](int socket) {
-      const int yes = 1;
-      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    });
     // Pages of browsers are no clients: another site's script must not reach this machine's models.
     http_.set_pre_routing_handler([](const httplib::Request& q, httplib::Response& r) {
       if (!q.has_header("Origin") && q.get_header_value("Sec-Fetch-Site") != "cross-site") {
@@ -157,14 +121,15 @@ class Server {
   }
 
   void tell_ready(httplib::Response* r) const {
-    answer(r, g_ended ? 503 : 200, g_ended ? "{\"ready\":false}" : "{\"ready\":true}");
+    const bool ready = !EndSignals::ended();
+    answer(r, ready ? 200 : 503, ready ? "{\"ready\":true}" : "{\"ready\":false}");
   }
 
   void infer(const httplib::Request& q, httplib::Response* r) {
     const auto start = std::chrono::steady_clock::now();
     ++busy_;
     try {
-      if (g_ended) fail(ErrorKind::kRuntime, "the server is ending");
+      if (EndSignals::ended()) fail(ErrorKind::kRuntime, "the server is ending");
       InferRequest request = parse_infer(q.body, *model_);
       const Tensors results = batcher_.run(std::move(request.inputs));
       answer(r, 200, infer_answer(name_, request, results));
@@ -175,7 +140,7 @@ class Server {
       log(Level::kError, "user", fmt::format("serve: {}", e.what()));
       answer(r, 500, error_answer("an error inside the server"));
     }
-    if (g_ended) r->set_header("Connection", "close");
+    if (EndSignals::ended()) r->set_header("Connection", "close");
     metrics_.answered(
         r->status, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     --busy_;
@@ -184,13 +149,10 @@ class Server {
   // After a signal: what was taken is answered, then connections are closed.
   void end() {
     using namespace std::chrono_literals;
-    while (!g_ended) std::this_thread::sleep_for(20ms);
+    while (!EndSignals::ended()) std::this_thread::sleep_for(20ms);
     // Clients that keep sending see 503 meanwhile, and balancers that this server is not ready.
     for (int i = 0; i < 10 || busy_ > 0; ++i) std::this_thread::sleep_for(20ms);
-    while (!served_) {
-      http_.stop();
-      std::this_thread::sleep_for(20ms);
-    }
+    stop_serving(http_, served_);
   }
 
   const ServeOptions options_;
