@@ -43,6 +43,7 @@ int run(int argc, char** argv) {
   add_ir(app);
   add_cache(app);
   add_codegen(app);
+  add_convert(app);
   add_serve(app);
   add_insight(app);
   add_runs(app);

@@ -1,0 +1,23 @@
+// The lists of formats and changes; each entry's code lies in a file of its own beside this one.
+#include "lite/convert/formats.h"
+
+namespace mycel::lite {
+namespace {
+
+constexpr Reader kReaders[] = {
+    {"mycel", "what mycel.export wrote (.mindir)", is_mycel, read_mycel},
+    {"onnx", "ONNX, opset 7 and newer (.onnx)", is_onnx, read_onnx},
+};
+
+constexpr Writer kWriters[] = {
+    {"mycel", "as mycel.export does (.mindir)", write_mycel},
+    {"onnx", "ONNX, opset 20 (.onnx)", write_onnx},
+};
+
+}  // namespace
+
+std::span<const Reader> readers() { return kReaders; }
+std::span<const Writer> writers() { return kWriters; }
+std::span<const Change> changes() { return {}; }
+
+}  // namespace mycel::lite

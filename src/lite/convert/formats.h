@@ -1,0 +1,18 @@
+// The readers and writers that formats.cc lists.
+#pragma once
+
+#include "lite/convert.h"
+
+namespace mycel::lite {
+
+bool is_mycel(const std::string& path, std::string_view head);
+runtime::TracedModel read_mycel(const std::string& path, const ConvertOptions& options);
+std::vector<std::string> write_mycel(const runtime::TracedModel& model, const std::string& path,
+                                     const ConvertOptions& options);
+
+bool is_onnx(const std::string& path, std::string_view head);
+runtime::TracedModel read_onnx(const std::string& path, const ConvertOptions& options);
+std::vector<std::string> write_onnx(const runtime::TracedModel& model, const std::string& path,
+                                    const ConvertOptions& options);
+
+}  // namespace mycel::lite
