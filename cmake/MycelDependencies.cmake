@@ -44,10 +44,14 @@ if(MYCEL_PYTHON)
   endif()
   find_package(nanobind CONFIG REQUIRED)
 endif()
-find_package(dnnl 3.2 CONFIG)
-if(NOT dnnl_FOUND)
-  message(FATAL_ERROR "oneDNN 3.2 or newer was not found. "
-                      "pip install -r tools/requirements-build.txt, or -Ddnnl_DIR=<prefix>/lib/cmake/dnnl")
+if(MYCEL_ONEDNN)
+  find_package(dnnl 3.2 CONFIG)
+  if(NOT dnnl_FOUND)
+    message(FATAL_ERROR "oneDNN 3.2 or newer was not found. "
+                        "pip install -r tools/requirements-build.txt, or -Ddnnl_DIR=<prefix>/lib/cmake/dnnl, "
+                        "or -DMYCEL_ONEDNN=OFF (slower products and convolutions)")
+  endif()
+  set(MYCEL_DNNL DNNL::dnnl)
 endif()
 
 # ONNX files, for libmycel_onnx alone.
