@@ -34,6 +34,7 @@ void register_rooms() {
   register_collective();
   register_recurrent();
   register_attention();
+  register_quant();
   register_control();
   register_fused();
 }

@@ -25,5 +25,6 @@ void register_update();
 void register_collective();
 void register_recurrent();
 void register_attention();
+void register_quant();
 
 }  // namespace mycel::ops

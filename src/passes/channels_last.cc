@@ -22,7 +22,7 @@ Order to_last(int rank) {
 }
 
 // oneDNN has kernels for these.
-bool fast_float(DType t) { return is_float(t) && size_of(t) <= 4; }
+bool has_fast_kernels(DType t) { return is_float(t) ? size_of(t) <= 4 : size_of(t) == 1; }
 
 // Walks the graph once. Every value of the old graph stands in the new one with its channels first
 // (as it was), last, or both: what is missing is made by a transpose where it is first asked for.
@@ -162,7 +162,7 @@ class Mover {
 
   bool move_by_line(const Node& n, const Moves& m) {
     int rank = 0;
-    bool gains = m.best && !n.inputs.empty() && fast_float(n.inputs[0].dtype());
+    bool gains = m.best && !n.inputs.empty() && has_fast_kernels(n.inputs[0].dtype());
     for (size_t i = 0; i < n.inputs.size(); ++i) {
       const Value& v = n.inputs[i];
       char mark = m.of_operand(i);

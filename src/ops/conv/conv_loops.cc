@@ -101,6 +101,13 @@ bool never_padded(const ConvGeometry& g, int d) {
 }  // namespace
 
 void emit_conv(Nest& nest, const ConvGeometry& g, Buf x, Buf w, const Buf* bias, Buf y) {
+  emit_conv(nest, g,
+            {[&](Val at, Val) { return nest.load(x, at); },
+             [&](Val at, Val) { return nest.load(w, at); }},
+            bias, y);
+}
+
+void emit_conv(Nest& nest, const ConvGeometry& g, const ConvReads& read, const Buf* bias, Buf y) {
   Numbers s(nest, g);
   // What is loaded of x serves four output channels of a group.
   constexpr int64_t kTile = 4;
@@ -120,8 +127,8 @@ void emit_conv(Nest& nest, const ConvGeometry& g, Buf x, Buf w, const Buf* bias,
                 [&](Val c) { then(from + c * s.x_channel, with + c * s.w_in); });
     };
     auto add = [&](Val from, Val with) {
-      const Val v = nest.load(x, from);
-      for (int64_t j = 0; j < tile; ++j) sum[j] += v * nest.load(w, with + s.w_out * j);
+      const Val v = read.x(from, o);
+      for (int64_t j = 0; j < tile; ++j) sum[j] += v * read.w(with + s.w_out * j, o + j);
     };
     // Kernel positions that fall inside x: the others meet padding.
     std::function<void(int, Val, Val)> dim = [&](int d, Val from, Val with) {

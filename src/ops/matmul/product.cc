@@ -118,8 +118,8 @@ DType sum_dtype(DType t) { return narrow_float(t) ? DType::kFloat32 : t; }
 
 // Each element of y is a dot product; four columns share the loads of a. Sums live in registers, in
 // float32 for the 16-bit floats.
-void emit_dots(Nest& nest, Buf a, Buf b, Buf y, const Buf* bias, const Product& p,
-               int64_t batches) {
+void emit_dots(Nest& nest, const ProductRead& a, const ProductRead& b, Buf y, const Buf* bias,
+               const Product& p, int64_t batches) {
   int64_t blocks = ceil_div(p.n, kBlock);
   Numbers s = numbers_of(nest, p, blocks);
   nest.parallel(batches * p.m * blocks, std::min(p.n, kBlock) * p.k, [&](Val task) {
@@ -138,9 +138,9 @@ void emit_dots(Nest& nest, Buf a, Buf b, Buf y, const Buf* bias, const Product& 
         sum.push_back(nest.var(loops::constant(nest, sum_dtype(y.dtype), int64_t{0})));
       }
       nest.loop(s.k, LoopKind::kReduce, [&](Val k) {
-        Val x = nest.load(a, a0 + k * s.a_col);
+        Val x = a(a0 + k * s.a_col, i);
         for (int c = 0; c < kUnroll; ++c) {
-          sum[c] += x * nest.load(b, b0 + k * s.b_row + column[c] * s.b_col);
+          sum[c] += x * b(b0 + k * s.b_row + column[c] * s.b_col, column[c]);
         }
       });
       for (int c = 0; c < kUnroll; ++c) {
@@ -219,6 +219,13 @@ Buf transposed(Nest& nest, Buf b, const Product& p, int64_t batches) {
 
 }  // namespace
 
+void emit_dot_products(Nest& nest, const ProductRead& a, const ProductRead& b, Buf y,
+                       const Product& p) {
+  int64_t batches = 1;
+  for (int64_t n : p.batch) batches *= n;
+  emit_dots(nest, a, b, y, nullptr, p, batches);
+}
+
 void emit_product(Nest& nest, Buf a, Buf b, Buf y, const Buf* bias, const Product& p) {
   int64_t batches = 1;
   bool shared = false;  // one matrix b for several of a
@@ -227,7 +234,9 @@ void emit_product(Nest& nest, Buf a, Buf b, Buf y, const Buf* bias, const Produc
     shared |= p.batch[d] != 1 && p.b_batch[d] == 0;
   }
   if (narrow_float(y.dtype) || (p.b_col != 1 && (p.m < 2 * kRows || shared)))
-    return emit_dots(nest, a, b, y, bias, p, batches);
+    return emit_dots(
+        nest, [&](Val at, Val) { return nest.load(a, at); },
+        [&](Val at, Val) { return nest.load(b, at); }, y, bias, p, batches);
   if (p.b_col == 1) return emit_rows(nest, a, b, y, bias, p, batches);
   Product q = p;
   q.b_row = p.n, q.b_col = 1;

@@ -2,9 +2,11 @@
 // integers, complex), and the reference for those that one does.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "ir/loop_rule.h"
+#include "ir/type_rule.h"
 
 namespace mycel::ops {
 
@@ -23,5 +25,14 @@ Product product_of(const Shape& a, bool transpose_a, const Shape& b, bool transp
 // Emits the stages; `bias` is null or an operand of n elements.
 void emit_product(loops::Nest& nest, loops::Buf a, loops::Buf b, loops::Buf y,
                   const loops::Buf* bias, const Product& p);
+
+// The same from elements that are read in another way than by a load: at an offset, for a row of a
+// or a column of b. One dot product for each element of y.
+using ProductRead = std::function<loops::Val(loops::Val at, loops::Val of)>;
+void emit_dot_products(loops::Nest& nest, const ProductRead& a, const ProductRead& b, loops::Buf y,
+                       const Product& p);
+
+// The type rule of products of matrices: operands 0 and 1, attributes transpose_a, transpose_b.
+void batch_matmul_type(ir::TypeRuleCtx& c);
 
 }  // namespace mycel::ops

@@ -48,10 +48,14 @@ void matmul_type(TypeRuleCtx& c) {
   c.result(c.dtype(0), y);
 }
 
+}  // namespace
+
 void batch_matmul_type(TypeRuleCtx& c) {
   if (c.shape(0).rank() < 2 || c.shape(1).rank() < 2) c.fail("both operands need at least 2 dims");
   matmul_type(c);
 }
+
+namespace {
 
 void matmul_loops(LoopCtx& c) {
   Product p = product_of(c.in_type(0).shape, c.attrs.boolean("transpose_a"), c.in_type(1).shape,
