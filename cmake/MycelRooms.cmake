@@ -118,6 +118,11 @@ if(sources)
   find_package(LLVM 19.1 CONFIG REQUIRED)
   # Native code only: the host's own code generator, the pass library and ORC.
   llvm_map_components_to_libnames(llvm_libraries orcjit passes native)
+  if(CMAKE_SYSROOT)  # LLVM's package names shared libraries as they lie on the target
+    get_target_property(libraries LLVMSupport INTERFACE_LINK_LIBRARIES)
+    list(TRANSFORM libraries REPLACE "^/usr/" "${CMAKE_SYSROOT}/usr/")
+    set_target_properties(LLVMSupport PROPERTIES INTERFACE_LINK_LIBRARIES "${libraries}")
+  endif()
   mycel_object_library(mycel_llvm jit_objects SOURCES ${sources})
   target_include_directories(mycel_llvm SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
   target_compile_definitions(mycel_llvm PRIVATE ${LLVM_DEFINITIONS})

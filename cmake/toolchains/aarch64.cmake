@@ -24,3 +24,5 @@ set(ENV{PKG_CONFIG_LIBDIR} ${CMAKE_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:
 # oneDNN's packages hold no ARM build, Python's headers and modules are this machine's.
 set(MYCEL_ONEDNN OFF CACHE BOOL "")
 set(MYCEL_PYTHON OFF CACHE BOOL "")
+# FindHDF5 asks the compiler wrapper of this machine, which names the folder of this machine.
+set(HDF5_C_LIBRARY_hdf5 ${CMAKE_SYSROOT}/usr/lib/aarch64-linux-gnu/hdf5/serial/libhdf5.so CACHE FILEPATH "")

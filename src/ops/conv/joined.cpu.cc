@@ -81,9 +81,6 @@ PostOp linear(const EpilogueStep& s) {
   }
 }
 
-// n - (n - x) is x up to half a unit in the last place of n.
-constexpr double kMostClipped = 8;
-
 // The steps as oneDNN's, a bias apart. False when it has no such.
 bool describe_steps(const Problem& p, std::vector<EpilogueStep> steps, Convolution& c) {
   const Shape& y = p.out[0].shape;
@@ -105,11 +102,10 @@ bool describe_steps(const Problem& p, std::vector<EpilogueStep> steps, Convoluti
       if (op.at >= 0 && static_cast<int>(op.dims.size()) != y.rank()) return false;
     } else if (s.operand < 0 && s.kind == Kind::kMax && s.number == 0) {
       op.kind = PostOp::Kind::kRelu;
-    } else if (s.operand < 0 && s.kind == Kind::kMin && positive && s.number <= kMostClipped) {
-      // n - max(n - x, 0): oneDNN's clipping makes a number of a NaN.
-      c.post.push_back(linear(-1, s.number));
-      c.post.emplace_back().kind = PostOp::Kind::kRelu;
-      op = linear(-1, s.number);
+    } else if (s.operand < 0 && s.kind == Kind::kMin && positive && s.number >= 0) {
+      c.post.back().kind = PostOp::Kind::kClip;
+      c.post.back().a = s.number;
+      continue;
     } else {
       return false;
     }

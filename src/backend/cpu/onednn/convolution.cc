@@ -1,8 +1,10 @@
 #include "backend/cpu/onednn/convolution.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "backend/cpu/onednn/convolution_desc.h"
+#include "backend/cpu/onednn/restore_nan.h"
 #include "backend/cpu/onednn/weight_gradient.h"
 
 namespace mycel::cpu::onednn {
@@ -13,8 +15,8 @@ using dnnl::memory;
 using ForwardDesc = dnnl::convolution_forward::primitive_desc;
 
 // `w`: the weights as they are given.
-std::shared_ptr<const Program> forward_program(const Convolution& c, const Layouts& l,
-                                               const ForwardDesc& pd, const memory::desc& w) {
+Recipe forward_program(const Convolution& c, const Layouts& l, const ForwardDesc& pd,
+                       const memory::desc& w) {
   auto program = std::make_shared<Program>();
   std::vector<std::pair<int, int>> in = {{DNNL_ARG_SRC, program->operand(l.x, c.x_at)},
                                          {DNNL_ARG_WEIGHTS, program->operand(w, c.w_at)}};
@@ -26,20 +28,31 @@ std::shared_ptr<const Program> forward_program(const Convolution& c, const Layou
   }
   add_computation<dnnl::convolution_forward>(*program, pd, in,
                                              {DNNL_ARG_DST, program->operand(l.y, c.y_at)});
-  return program;
+  Recipe recipe;
+  recipe.program = program;
+  auto loses = std::find_if(c.post.begin(), c.post.end(), loses_nan);
+  if (loses == c.post.end()) return recipe;
+  // For the rare case, the result as it is before the first step that loses a NaN.
+  recipe.restore = [c, l, w, steps = loses - c.post.begin()] {
+    Convolution first = c;
+    first.post.resize(static_cast<size_t>(steps));
+    auto pd = forward_desc(first, l, dnnl::prop_kind::forward_inference);
+    return restore_nan(c, forward_program(first, l, pd, w).program);
+  };
+  return recipe;
 }
 
 PackedOperand packed_weights(const Convolution& c, const Layouts& l, const ForwardDesc& pd) {
   memory::desc wanted = pd.weights_desc();
   if (wanted == l.w) return {};
-  return {wanted.get_size(), reorder(l.w, wanted), forward_program(c, l, pd, wanted)};
+  Recipe whole = forward_program(c, l, pd, wanted);
+  return {wanted.get_size(), reorder(l.w, wanted), whole.program, whole.restore};
 }
 
 Recipe forward(const Convolution& c, const Layouts& l) {
   auto pd = forward_desc(c, l, dnnl::prop_kind::forward_inference);
   if (!skip_reference(pd)) return refuse("oneDNN has only its reference convolution for this");
-  Recipe recipe;
-  recipe.program = forward_program(c, l, pd, l.w);
+  Recipe recipe = forward_program(c, l, pd, l.w);
   recipe.packs = c.w_at;
   recipe.packed = [c, l, pd] { return packed_weights(c, l, pd); };
   return recipe;

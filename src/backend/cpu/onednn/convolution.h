@@ -12,12 +12,12 @@
 namespace mycel::cpu::onednn {
 
 // Done to each element of the result before it is stored, in order: with an operand that
-// broadcasts against it, or by numbers.
+// broadcasts against it, or by numbers. ReLU and clipping keep NaN.
 struct PostOp {
-  enum class Kind : int64_t { kAdd, kSub, kMul, kDiv, kRelu, kLinear } kind;
+  enum class Kind : int64_t { kAdd, kSub, kMul, kDiv, kLinear, kRelu, kClip } kind;
   int at = -1;                // of the operand among the buffers
   std::vector<int64_t> dims;  // the operand's: n, spatial…, c, as many as the result has
-  double a = 1, b = 0;        // linear: a x + b
+  double a = 1, b = 0;        // linear: a x + b; clip: min(max(x, 0), a)
 };
 
 struct Convolution {

@@ -42,8 +42,9 @@ dnnl::primitive_attr attributes_of(const Convolution& c) {
     if (p.at >= 0) {
       ops.append_binary(binary_of(p.kind), operand_desc(c, p));
     } else if (p.kind == PostOp::Kind::kRelu) {
-      // oneDNN's ReLU makes 0 of a NaN. x clip(2^126 x, 0, 1) is as exact and keeps it.
-      ops.append_eltwise(dnnl::algorithm::eltwise_hardswish, 0x1p126f, 0.0f);
+      ops.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+    } else if (p.kind == PostOp::Kind::kClip) {
+      ops.append_eltwise(dnnl::algorithm::eltwise_clip, 0.0f, a);
     } else {
       ops.append_eltwise(dnnl::algorithm::eltwise_linear, a, b);
     }

@@ -2,6 +2,8 @@
 #include "backend/cpu/onednn/convolution.h"
 
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <random>
 #include <thread>
 
@@ -189,6 +191,68 @@ TEST(OneDnnConvolution, BFloat16RoundsOnlyTheResult) {
   for (Pass pass : {Pass::kForward, Pass::kBackwardData, Pass::kBackwardWeights}) {
     check(describe(kSizes[1], pass, DType::kBFloat16, false), "bfloat16", 8e-3);
     check(describe(kSizes[8], pass, DType::kBFloat16, true), "bfloat16 pointwise", 8e-3);
+  }
+}
+
+// max(x, 0) and min(x, a) written out, NaN kept.
+double after(const PostOp& p, double x, double other) {
+  if (p.kind == PostOp::Kind::kAdd) return x + other;
+  if (std::isnan(x)) return x;
+  x = std::max(x, 0.0);
+  return p.kind == PostOp::Kind::kClip ? std::min(x, p.a) : x;
+}
+
+// A sum, ReLU, clipping or both around another sum; NaN and both infinities among the inputs, the
+// weights packed or not, on one thread or shared out.
+TEST(OneDnnConvolution, StepsThatClipKeepNaNAndTouchNothingElse) {
+  const Size sizes[] = {
+      {"serial", 2, 1, 16, 32, {13, 11}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {"shared out", 2, 1, 48, 64, {29, 31}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}}};
+  for (const Size& s : sizes) {
+    SCOPED_TRACE(s.name);
+    Convolution c = describe(s, Pass::kForward, DType::kFloat32, true);
+    c.bias = true;
+    PostOp clip{PostOp::Kind::kClip}, relu{PostOp::Kind::kRelu}, sum{PostOp::Kind::kAdd};
+    clip.a = 0.75;
+    sum.at = 4;
+    sum.dims = {s.batch, s.in[0], s.in[1], c.out_channels};
+    c.post = {relu, sum, clip};
+    Buffers r(c);
+    Tensor more = random(DType::kFloat32, r.y.size(), 9);
+    const double inf = std::numeric_limits<double>::infinity();
+    const double planted[] = {std::nan(""), inf, -inf};
+    for (bool damaged : {false, true, false}) {
+      r.x = random(DType::kFloat32, r.x.size(), 1);
+      for (int64_t i = 0; damaged && i < 3; ++i)
+        set_element(r.x.mutable_raw(), DType::kFloat32, 100 + 700 * i, planted[i]);
+      std::vector<double> want = expected(c, r), others = doubles(more);
+      for (int64_t i = 0; i < r.y.size(); ++i) {
+        for (const PostOp& p : c.post) want[i] = after(p, want[i], others[i]);
+      }
+      std::shared_ptr<const Prepared> kernel = prepare(c);
+      auto buffers = r.buffers();
+      buffers.push_back(more.mutable_raw());
+      kernel->run(buffers.data());
+      std::vector<double> got = doubles(r.y);
+      for (int64_t i = 0; i < r.y.size(); ++i) {
+        ASSERT_EQ(std::isnan(want[i]), std::isnan(got[i])) << i;
+        if (!std::isnan(want[i])) {
+          ASSERT_NEAR(want[i], got[i], 1e-5) << i;
+        }
+      }
+      auto packed = kernel->packed(1);
+      if (!packed) continue;
+      std::vector<char> memory(packed->bytes + 64);
+      void* at = memory.data() + 64 - reinterpret_cast<uintptr_t>(memory.data()) % 64;
+      void* pack[] = {buffers[1], at};
+      packed->pack->run(pack);
+      buffers[1] = at;
+      Tensor first = r.y;
+      r.y = random(DType::kFloat32, r.y.size(), 5);
+      buffers[2] = r.y.mutable_raw();
+      packed->kernel->run(buffers.data());
+      EXPECT_EQ(std::memcmp(first.raw(), r.y.raw(), sizeof(float) * r.y.size()), 0);
+    }
   }
 }
 

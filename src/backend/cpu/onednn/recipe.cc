@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include "backend/cpu/onednn/invalid_flag.h"
 #include "base/error.h"
 #include "base/threads.h"
 
@@ -70,9 +71,18 @@ class RecipeKernel final : public Prepared {
       : program_(std::move(recipe.program)),
         serial_(recipe.serial),
         packs_(recipe.packs),
-        packed_(std::move(recipe.packed)) {}
+        packed_(std::move(recipe.packed)),
+        make_restore_(std::move(recipe.restore)) {}
   void run(void* const* buffers) const override {
     OneThread alone(serial_);
+    if (!make_restore_) return run_program(buffers);
+    clear_invalid();
+    run_program(buffers);
+    if (!take_invalid(serial_)) return;
+    std::call_once(restore_made_, [&] { restore_ = make_restore_(); });
+    restore_(buffers);
+  }
+  void run_program(void* const* buffers) const {
     if (serial_) return program_->run(buffers);
     const int64_t begin = clock_ns();
     program_->run(buffers);
@@ -93,6 +103,7 @@ class RecipeKernel final : public Prepared {
     pack.program = packed.pack;
     whole.program = packed.program;
     whole.serial = serial_;
+    whole.restore = packed.restore;
     return Packed{packed.bytes, std::make_shared<RecipeKernel>(std::move(pack)),
                   std::make_shared<RecipeKernel>(std::move(whole))};
   }
@@ -102,6 +113,9 @@ class RecipeKernel final : public Prepared {
   bool serial_;
   int packs_;
   std::function<PackedOperand()> packed_;
+  std::function<Restore()> make_restore_;
+  mutable std::once_flag restore_made_;
+  mutable Restore restore_;
   mutable std::atomic<int64_t> best_{INT64_MAX / 8};  // ns of its fastest run
 };
 

@@ -14,11 +14,15 @@
 
 namespace mycel::cpu::onednn {
 
+// Puts the NaNs into a result that oneDNN left out. Buffers: those of the kernel that ran.
+using Restore = std::function<void(void* const* buffers)>;
+
 // The same computation on an operand that is already in the layout that oneDNN likes best. No
 // program: it likes the one that the operand has.
 struct PackedOperand {
   size_t bytes = 0;
   std::shared_ptr<const Program> pack, program;
+  std::function<Restore()> restore;  // as Recipe's
 };
 
 // Buffers: an operand, the same in another layout.
@@ -30,6 +34,9 @@ struct Recipe {
   std::string refusal;  // set when it cannot be done
   int packs = -1;       // the operand that can be packed, among the buffers
   std::function<PackedOperand()> packed;
+  // Set where the program makes numbers of NaNs: makes what runs after it when the processor's
+  // Invalid flag says that there may have been one.
+  std::function<Restore()> restore;
   bool serial = false;                     // runs on one thread: there is too little to share out
   std::shared_ptr<const Prepared> kernel;  // instead of a program: shares its work out by itself
 };
