@@ -10,6 +10,7 @@
 #include "bind/tensor_object.h"
 #include "data/description.h"
 #include "data/digits.h"
+#include "data/gate.h"
 #include "data/index_progress.h"
 #include "data/operators.h"
 #include "data/reader.h"
@@ -29,6 +30,9 @@ struct Pipeline {
 };
 struct Sampler {
   OrderPtr order;
+};
+struct PythonGate {
+  data::GatePtr gate;
 };
 
 Row checked_row(nb::handle values, size_t columns, const char* what) {
@@ -204,8 +208,9 @@ void poll_signals() {
 class PythonReader {
  public:
   PythonReader(const Pipeline& p, uint64_t epoch, int64_t position, int workers, int64_t ahead,
-               int64_t epochs) {
-    data::ReaderOptions options{.workers = workers, .ahead = ahead, .poll = poll_signals};
+               int64_t epochs, bool gates) {
+    data::ReaderOptions options{
+        .workers = workers, .ahead = ahead, .poll = poll_signals, .gates = gates};
     if (epochs >= 0) options.epochs = static_cast<int64_t>(epoch) + epochs;
     reader_ = std::make_unique<data::Reader>(p.dataset, data::Position{epoch, position}, options);
   }
@@ -309,10 +314,25 @@ std::vector<DatasetPtr> datasets_of(nb::handle pipelines) {
   return out;
 }
 
+// patience() gives seconds.
+void bind_gate(nb::module_& m) {
+  nb::class_<PythonGate>(m, "Gate", "Lets rows pass that were released.")
+      .def("__init__",
+           [](PythonGate* self, std::string name, int64_t rows, nb::handle patience) {
+             auto held = std::make_shared<Held>(patience.ptr());
+             new (self) PythonGate{std::make_shared<data::Gate>(std::move(name), rows, [held] {
+               nb::gil_scoped_acquire gil;
+               return nb::cast<double>(nb::handle(held->get())());
+             })};
+           })
+      .def("release", [](const PythonGate& g, int64_t rows) { g.gate->release(rows); });
+}
+
 void bind_pipeline(nb::module_& m) {
+  bind_gate(m);
   m.def("on_index_progress", on_index_progress, nb::arg("f").none());
   nb::class_<PythonReader>(m, "Reader", "The rows of a dataset, epoch by epoch.")
-      .def(nb::init<const Pipeline&, uint64_t, int64_t, int, int64_t, int64_t>())
+      .def(nb::init<const Pipeline&, uint64_t, int64_t, int, int64_t, int64_t, bool>())
       .def("next", &PythonReader::next)
       .def("position", &PythonReader::position)
       .def("stats", &PythonReader::stats)
@@ -358,6 +378,10 @@ void bind_pipeline(nb::module_& m) {
       .def("filter",
            [](const Pipeline& p, nb::handle f, Names inputs, int workers) {
              return Pipeline{data::filter(p.dataset, to_predicate(f), std::move(inputs), workers)};
+           })
+      .def("sync_wait",
+           [](const Pipeline& p, const PythonGate& g) {
+             return Pipeline{data::sync_wait(p.dataset, g.gate)};
            })
       .def("flat_map", flat_map)
       .def("project",

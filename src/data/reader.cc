@@ -61,6 +61,8 @@ Reader::Reader(DatasetPtr dataset, Position start, ReaderOptions options)
   if (at_.position < 0)
     value_error("dataset: the position must not be negative, got {}", at_.position);
   jobs_ = std::make_shared<Jobs>(dataset_, start, options_.epochs, options_.rows);
+  if (options_.gates) gates_ = gates_of(*dataset_);
+  if (!gates_.empty()) options_.workers = 0;  // what waits for the program is not made ahead
   const int asked = options_.workers == kAutoWorkers ? dataset_->workers() : options_.workers;
   if (asked > 0) start_workers(asked);
 }
@@ -72,6 +74,16 @@ void Reader::start_workers(int threads) {
       .threads = threads, .rows = options_.ahead, .bytes = options_.bytes, .poll = options_.poll};
   workers_ = std::make_unique<Workers>([jobs = jobs_](Job* job) { return jobs->next(job); },
                                        std::move(limits));
+}
+
+void Reader::pass_gates() {
+  if (gates_.empty()) return;
+  if (!begun_) {
+    for (const GatePtr& g : gates_) g->begin();
+    begun_ = true;
+  }
+  if (at_.position == dataset_->size()) return;  // the end needs no release
+  for (const GatePtr& g : gates_) g->pass(options_.poll);
 }
 
 Workers::Found Reader::take(Row* row) {
@@ -90,6 +102,7 @@ Workers::Found Reader::take(Row* row) {
 
 bool Reader::next(Row* row) {
   Workers::Found found = Workers::Found::kEnd;
+  if (!done_) pass_gates();
   try {
     found = take(row);
   } catch (...) {
@@ -102,6 +115,7 @@ bool Reader::next(Row* row) {
       return true;
     case Workers::Found::kMark:
       at_ = {at_.epoch + 1, 0};
+      begun_ = false;
       return false;
     case Workers::Found::kEnd:
       break;

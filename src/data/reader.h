@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "data/dataset.h"
+#include "data/gate.h"
 #include "data/workers.h"
 
 namespace mycel::data {
@@ -31,6 +33,7 @@ struct ReaderOptions {
   int64_t epochs = -1;  // up to the end of this many epochs, counted from the dataset's first
   int64_t rows = -1;    // from the start
   std::function<void()> poll = {};  // called now and then while waiting; may throw
+  bool gates = true;                // of the pipeline (gate.h) are kept; false: as if all were open
 };
 
 class Reader {
@@ -54,12 +57,14 @@ class Reader {
  private:
   class Jobs;
   Workers::Found take(Row* row);
+  void pass_gates();
   void start_workers(int threads);
 
   DatasetPtr dataset_;
   ReaderOptions options_;
-  Position at_;  // behind the last row given
-  bool done_ = false;
+  Position at_;                        // behind the last row given
+  bool done_ = false, begun_ = false;  // the run; the epoch at the gates
+  std::vector<GatePtr> gates_;         // with gates the caller makes all rows
   std::shared_ptr<Jobs> jobs_;
   std::unique_ptr<Workers> workers_;
   int64_t made_ = 0, made_ns_ = 0;  // by the caller

@@ -135,6 +135,11 @@ set_multiprocessing_timeout_interval, get_multiprocessing_timeout_interval = _nu
     "Seconds after which a worker process that gives nothing is named in a warning, each time they "
     "have passed.",
 )
+set_callback_timeout, get_callback_timeout = _number(
+    "callback_timeout",
+    "Seconds that a row of sync_wait waits for sync_update on another thread. A WaitedDSCallback "
+    "waits for nothing: its hooks run on the thread that trains.",
+)
 
 # Settings of published programs that change nothing here; each says why.
 set_enable_shared_mem, get_enable_shared_mem = _switch(
@@ -146,11 +151,6 @@ set_enable_watchdog, get_enable_watchdog = _switch(
     "enable_watchdog",
     "Without effect: a worker process that died is always an error at its row; for one that hangs "
     "see set_multiprocessing_timeout_interval.",
-)
-set_callback_timeout, get_callback_timeout = _number(
-    "callback_timeout",
-    "Without effect: a WaitedDSCallback waits for nothing, as its hooks run on the thread that "
-    "trains.",
 )
 set_monitor_sampling_interval, get_monitor_sampling_interval = _number(
     "monitor_sampling_interval",

@@ -348,8 +348,6 @@ class Dataset:
 
     def _begin(self, epoch):
         self._epoch, self._position = epoch + 1, 0
-        for g in self._gates:
-            g.begin()
         for c in self._callbacks:
             c._begin(epoch)
 
@@ -414,7 +412,7 @@ class Dataset:
                 raise RuntimeError("get_dataset_size: the dataset repeats without end")
             size = self.__dict__.get("_counted", -1)
             if size < 0:
-                reader = _data.Reader(self._pipeline, 0, 0, -1, 0, 1)
+                reader = _data.Reader(self._pipeline, 0, 0, -1, 0, 1, False)
                 size = 0
                 while reader.next(False) is not None:
                     size += 1
@@ -442,7 +440,7 @@ class Dataset:
         return len(self._pipeline.class_indexing()) or None
 
     def _first(self):
-        reader = _data.Reader(self._pipeline, 0, 0, 0, 0, 1)
+        reader = _data.Reader(self._pipeline, 0, 0, 0, 0, 1, False)
         row = reader.next(False)
         if row is None:
             raise ValueError("dataset: there are no rows")
@@ -455,7 +453,7 @@ class Dataset:
         shapes = [list(a.shape) for a in self._first()]
         if not arguments.flag(estimate, "output_shapes: 'estimate'"):
             return shapes
-        reader = _data.Reader(self._pipeline, 0, 0, -1, 0, 1)
+        reader = _data.Reader(self._pipeline, 0, 0, -1, 0, 1, False)
         while (row := reader.next(False)) is not None:
             for shape, array in zip(shapes, row):
                 if len(shape) != array.ndim:
@@ -494,15 +492,16 @@ class Dataset:
 
     @entry
     def sync_wait(self, condition_name, num_batch=1, callback=None):
-        """Rows of an iterator (batches, behind batch) are made only when they are released: in each
-        epoch num_batch of them, and as many with each sync_update(condition_name), which calls
-        callback(data) before. Functions of a later map see what it changed; nothing is made ahead.
-        RuntimeError at a row that is not released. For loops of the program; Model.train refuses
-        such a dataset: there a callback of map (DSCallback) serves."""
+        """Rows of an iterator or of Model.train (batches, behind batch) are made only when they are
+        released: in each epoch num_batch of them, and as many with each
+        sync_update(condition_name), which calls callback(data) before. Functions of a later map see
+        what it changed; nothing is made ahead. In Model.train a Callback calls sync_update, in
+        on_train_step_end say. RuntimeError at a row that is not released: at once where no other
+        thread of Python could still do so, else after config.get_callback_timeout() seconds."""
         gate = gates.Gate(condition_name, num_batch, callback)
         if any(g.name == gate.name for g in self._gates):
             raise RuntimeError(f"sync_wait: there is a condition {gate.name!r} already")
-        made = self._next(self._pipeline)
+        made = self._next(self._pipeline.sync_wait(gate.made))
         made._gates = [*self._gates, gate]
         return made
 

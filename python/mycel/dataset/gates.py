@@ -1,10 +1,19 @@
 """sync_wait and sync_update: rows that are made only when the training says so."""
 
+import threading
+
+from mycel import _mycel
 from mycel.dataset import _arguments as arguments
+from mycel.dataset import config
+
+
+def _patience():
+    """Seconds to wait for sync_update: none where nobody else could call it."""
+    return 0.0 if threading.active_count() == 1 else float(config.get_callback_timeout())
 
 
 class Gate:
-    """How many rows of an epoch may be made, and what sync_update calls."""
+    """What sync_update calls, and the gate of the pipeline that it opens."""
 
     def __init__(self, name, num_batch, callback):
         self.name = arguments.names(name, "sync_wait: 'condition_name'")[0]
@@ -12,20 +21,7 @@ class Gate:
         self.callback = callback
         if callback is not None:
             arguments.function(callback, "sync_wait: 'callback'")
-        self.begin()
-
-    def begin(self):
-        """An epoch begins."""
-        self.given, self.released = 0, self.rows
-
-    def pass_row(self):
-        """A row is about to be made. RuntimeError: it was not released, and nobody else can."""
-        if self.given >= self.released:
-            raise RuntimeError(
-                f"sync_wait: {self.given} rows were given and no more are released; call "
-                f"sync_update({self.name!r}) behind every {self.rows}"
-            )
-        self.given += 1
+        self.made = _mycel.data.Gate(self.name, self.rows, _patience)
 
     def update(self, num_batch, data):
         """What sync_update does."""
@@ -34,7 +30,7 @@ class Gate:
             rows = arguments.count(num_batch, "sync_update: 'num_batch'")
         if self.callback is not None:
             self.callback(data)
-        self.released += rows
+        self.made.release(rows)
 
 
 def found(gates, name):

@@ -14,11 +14,10 @@ class Iterator:
 
     def __init__(self, dataset, pipeline, num_epochs, as_tensors, convert):
         self._dataset, self._convert, self._as_tensors = dataset, convert, as_tensors
-        self._left, self._size = num_epochs, pipeline.size()
+        self._left = num_epochs
         epoch, position = dataset._start()
-        workers = 0 if dataset._gates else -1  # what waits for the training is not made ahead
         self._reader = _mycel.data.Reader(
-            pipeline, epoch, position, workers, config.rows_ahead(), num_epochs
+            pipeline, epoch, position, -1, config.rows_ahead(), num_epochs, True
         )
         self._begun = False
         _live.add(self)
@@ -33,9 +32,6 @@ class Iterator:
         if not self._begun:
             self._begun = True
             self._dataset._begin(self._reader.position()[0])
-        if self._dataset._gates and self._reader.position()[1] != self._size:
-            for gate in self._dataset._gates:
-                gate.pass_row()
         row = self._reader.next(self._as_tensors)
         if row is None:
             self._begun = False

@@ -200,7 +200,7 @@ class PKSampler(BuiltinSampler):
 
     def _order(self, pipeline):
         labels = []
-        reader = _data.Reader(pipeline.project([self._column]), 0, 0, -1, 0, 1)
+        reader = _data.Reader(pipeline.project([self._column]), 0, 0, -1, 0, 1, False)
         while (row := reader.next(False)) is not None:
             if row[0].size != 1 or row[0].dtype.kind not in "iub":
                 raise ValueError(f"PKSampler: column '{self._column}' must hold one int a row")

@@ -345,6 +345,7 @@ class Model:
         if self._optimizer is None:
             raise RuntimeError(f"Model.{mode}: there is no optimizer")
         _check_dataset(mode, dataset)
+        _check_gates(mode, dataset, sink)
         start = self._start or (
             initial_epoch,
             0,
@@ -415,11 +416,16 @@ def _check_dataset(owner, dataset):
         raise TypeError(f"Model.{owner}: a dataset was expected, got {type(dataset).__name__}")
     if dataset._pipeline.size() == 0:
         raise ValueError(f"Model.{owner}: the dataset has no rows")
-    if dataset._gates:
-        raise NotImplementedError(
-            f"Model.{owner}: a dataset with sync_wait is for loops of the program; use a callback "
-            "of map (DSCallback, WaitedDSCallback)"
-        )
+
+
+def _check_gates(owner, dataset, sink):
+    """ValueError where callbacks come too late to release the rows of a call."""
+    for gate in dataset._gates if sink else ():
+        if sink < 0 or sink > gate.rows:
+            raise ValueError(
+                f"Model.{owner}: with dataset_sink_mode callbacks run once a call of sink_size "
+                f"steps, and sync_wait({gate.name!r}) lets {gate.rows} pass; got sink_size={sink}"
+            )
 
 
 def _sink(owner, wanted, size):
