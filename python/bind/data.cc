@@ -243,6 +243,7 @@ class PythonReader {
     out["wait_seconds"] = static_cast<double>(s.wait_ns) * 1e-9;
     out["ahead"] = s.ahead;
     out["ahead_at_most"] = s.ahead_at_most;
+    out["bytes"] = s.bytes;
     return out;
   }
   std::string describe_json() const {
@@ -329,6 +330,10 @@ void bind_gate(nb::module_& m) {
 }
 
 void bind_pipeline(nb::module_& m) {
+  m.def("set_reader_settings", [](int64_t ahead, size_t bytes, bool tune, int64_t interval,
+                                  std::string found_prefix) {
+    data::set_reader_settings({ahead, bytes, tune, interval, std::move(found_prefix)});
+  });
   bind_gate(m);
   m.def("on_index_progress", on_index_progress, nb::arg("f").none());
   nb::class_<PythonReader>(m, "Reader", "The rows of a dataset, epoch by epoch.")

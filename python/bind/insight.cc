@@ -76,6 +76,10 @@ void dataset(Recorder& r, const std::string& tag, nb::handle pipeline) {
   r.record("dataset_graph/" + tag, insight::dataset_json(*to_dataset(pipeline)));
 }
 
+void watch_dataset(Recorder& r, const std::string& tag, nb::handle pipeline) {
+  r.watch("dataset_graph/" + tag, insight::states_of(to_dataset(pipeline)));
+}
+
 // The tensor's value alone, when a transform watches it.
 nb::object plain(nb::handle value) {
   return nb::steal(wrap(runtime::concrete(to_tensor(value.ptr(), "summary"), "summary")));
@@ -107,6 +111,7 @@ void bind_insight(nb::module_& parent) {
            nb::arg("step"))
       .def("tensor", record_tensor<&Recorder::tensor>, nb::arg("tag"), nb::arg("value"),
            nb::arg("step"))
+      .def("watch_dataset", watch_dataset, nb::arg("tag"), nb::arg("pipeline"))
       .def("text", &Recorder::text, nb::arg("tag"), nb::arg("value"), nb::arg("step"))
       .def("record", &Recorder::record, nb::arg("tag"), nb::arg("json"), nb::arg("step") = 0)
       .def("hparams", hparams, nb::arg("values"))

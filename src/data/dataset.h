@@ -67,6 +67,14 @@ class Dataset {
     std::atomic<int64_t> rows = 0, ns = 0;
   };
   Work& work() const { return work_; }
+  // Of the reader that gave a row last, where it makes rows ahead: threads, rows that are made or
+  // being made and how many may be, and bytes of the former; how many rows were given, how often
+  // and how long the reader waited for one.
+  struct Queue {
+    std::atomic<int64_t> threads = 0, ahead = 0, ahead_at_most = 0, bytes = 0, rows = 0, waits = 0,
+                         wait_ns = 0;
+  };
+  Queue& queue() const { return queue_; }
 
  protected:
   // What `row` calls; MYCEL_CHECK unless indexable.
@@ -74,6 +82,7 @@ class Dataset {
 
  private:
   mutable Work work_;
+  mutable Queue queue_;
 };
 using DatasetPtr = std::shared_ptr<const Dataset>;
 

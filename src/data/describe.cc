@@ -39,6 +39,18 @@ Json json_of(const PipelineNode& n) {
   return out;
 }
 
+Json json_of(const Dataset::Queue& q) {
+  const auto most = static_cast<double>(std::max<int64_t>(q.ahead_at_most, 1));
+  return {{"workers", q.threads.load()},
+          {"ahead", q.ahead.load()},
+          {"ahead_at_most", q.ahead_at_most.load()},
+          {"fill", static_cast<double>(q.ahead) / most},
+          {"bytes", q.bytes.load()},
+          {"rows", q.rows.load()},
+          {"waits", q.waits.load()},
+          {"wait_seconds", static_cast<double>(q.wait_ns) * 1e-9}};
+}
+
 // Texts may hold bytes of paths that are no UTF-8.
 std::string text_of(const Json& j) {
   return j.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -66,27 +78,26 @@ PipelineNode pipeline_tree(const Dataset& d) {
 std::string describe(const Dataset& dataset) {
   std::string out;
   add_lines(pipeline_tree(dataset), 0, &out);
+  const Dataset::Queue& q = dataset.queue();
+  if (q.threads > 0) {
+    out += fmt::format(
+        "queue: {} of {} rows ahead, {:.1f} MB, by {} threads; waited for {} of {} rows, {:.3f} s\n",
+        q.ahead.load(), q.ahead_at_most.load(), static_cast<double>(q.bytes) * 1e-6,
+        q.threads.load(), q.waits.load(), q.rows.load(), static_cast<double>(q.wait_ns) * 1e-9);
+  }
   return out;
 }
 
 std::string describe_json(const Dataset& dataset) {
-  return text_of({{"pipeline", json_of(pipeline_tree(dataset))}});
+  return text_of(
+      {{"pipeline", json_of(pipeline_tree(dataset))}, {"queue", json_of(dataset.queue())}});
 }
 
 std::string describe_json(const Reader& reader) {
-  const Workers::Stats s = reader.stats();
   const Position p = reader.position();
-  const double most = static_cast<double>(std::max<int64_t>(s.ahead_at_most, 1));
   return text_of({{"pipeline", json_of(pipeline_tree(reader.dataset()))},
                   {"position", {{"epoch", p.epoch}, {"row", p.position}}},
-                  {"queue",
-                   {{"workers", s.threads},
-                    {"ahead", s.ahead},
-                    {"ahead_at_most", s.ahead_at_most},
-                    {"fill", static_cast<double>(s.ahead) / most},
-                    {"rows", s.rows},
-                    {"waits", s.waits},
-                    {"wait_seconds", static_cast<double>(s.wait_ns) * 1e-9}}}});
+                  {"queue", json_of(reader.dataset().queue())}});
 }
 
 }  // namespace mycel::data

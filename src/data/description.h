@@ -21,13 +21,15 @@ struct PipelineNode {
 };
 PipelineNode pipeline_tree(const Dataset& dataset);
 
-// One line a dataset, indented by depth: rows made, time of its own, rows a second.
+// One line a dataset, indented by depth: rows made, time of its own, rows a second; below them the
+// queue of the reader that gave a row last, while it makes rows ahead.
 std::string describe(const Dataset& dataset);
 
 // {"pipeline": {"text", "rows" (or null), "made", "seconds", "own_seconds", "rows_a_second" (or
-// null), "columns", "inputs": [...]}}; of a reader also "position": {"epoch", "row"} and "queue":
-// {"workers", "ahead", "ahead_at_most", "fill", "rows", "waits", "wait_seconds"}: rows that are
-// made or being made, how many may be, their share, and how often and long the reader had to wait.
+// null), "columns", "inputs": [...]}, "queue": {"workers", "ahead", "ahead_at_most", "fill",
+// "bytes", "rows", "waits", "wait_seconds"}}: rows that are made or being made, how many may be,
+// their share, bytes of those made, and how often and long the reader had to wait. Of a reader also
+// "position": {"epoch", "row"}; of a dataset the queue is that of the reader that gave a row last.
 std::string describe_json(const Dataset& dataset);
 std::string describe_json(const Reader& reader);
 

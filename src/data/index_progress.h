@@ -1,5 +1,6 @@
 // Long index builds (a folder of a million images, a tar of a hundred gigabytes) say how far they
-// are: a program sets one function, which gets what is indexed, how much is done and of how much
+// are: on a terminal by a bar on stderr, which comes after half a second and goes with the build. A
+// program may set a function instead, which gets what is indexed, how much is done and of how much
 // (-1: not known), at most about ten times a second.
 #pragma once
 
@@ -11,9 +12,11 @@
 namespace mycel::data {
 
 using IndexProgress = std::function<void(const std::string& what, int64_t done, int64_t total)>;
-// For all datasets that are opened from now on, on any thread; an empty one goes back to silence.
+// For all datasets that are opened from now on, on any thread; an empty one goes back to the bar.
 // What it throws ends the build.
 void on_index_progress(IndexProgress f);
+// The bar: one line of at most `width` columns.
+std::string progress_bar(const std::string& what, int64_t done, int64_t total, size_t width);
 
 // One build, on one thread.
 class IndexBuild {
@@ -29,7 +32,7 @@ class IndexBuild {
   IndexProgress report_;
   std::chrono::steady_clock::time_point next_;
   uint32_t calls_ = 0;
-  bool reported_ = false;
+  bool reported_ = false, bar_ = false;
 };
 
 }  // namespace mycel::data

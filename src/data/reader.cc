@@ -1,9 +1,15 @@
 #include "data/reader.h"
 
 #include <algorithm>
+#include <fstream>
+#include <mutex>
 #include <thread>
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
+#include "base/log.h"
 #include "base/threads.h"
 
 namespace mycel::data {
@@ -12,7 +18,26 @@ namespace {
 constexpr int64_t kSlowRow = 50'000;  // ns: more than handing a row from thread to thread costs
 constexpr int64_t kTrialRows = 2;
 
+struct Settings {
+  std::mutex mutex;
+  ReaderSettings held;
+};
+Settings& settings() {
+  static Settings s;
+  return s;
+}
+
 }  // namespace
+
+void set_reader_settings(ReaderSettings s) {
+  std::lock_guard lock(settings().mutex);
+  settings().held = std::move(s);
+}
+
+ReaderSettings reader_settings() {
+  std::lock_guard lock(settings().mutex);
+  return settings().held;
+}
 
 // The jobs of epoch after epoch, an empty one at the end of each.
 class Reader::Jobs {
@@ -67,11 +92,47 @@ Reader::Reader(DatasetPtr dataset, Position start, ReaderOptions options)
   if (asked > 0) start_workers(asked);
 }
 
-Reader::~Reader() = default;
+Reader::~Reader() {
+  if (workers_ && !settings_.found_prefix.empty()) write_found();
+  if (!workers_) return;
+  Dataset::Queue& q = dataset_->queue();
+  q.threads = q.ahead = q.bytes = 0;
+}
+
+void Reader::publish_queue() const {
+  const Workers::Stats s = workers_->stats();
+  Dataset::Queue& q = dataset_->queue();
+  q.threads = s.threads;
+  q.ahead = s.ahead;
+  q.ahead_at_most = s.ahead_at_most;
+  q.bytes = static_cast<int64_t>(s.bytes);
+  q.rows = s.rows;
+  q.waits = s.waits;
+  q.wait_ns = s.wait_ns;
+}
+
+void Reader::write_found() const {
+  static std::atomic<int> number{0};
+  const std::string path = fmt::format("{}_{}.json", settings_.found_prefix, number++);
+  const Workers::Stats s = workers_->stats();
+  const nlohmann::ordered_json found = {{"numParallelWorkers", s.threads},
+                                        {"prefetchSize", s.ahead_at_most},
+                                        {"rows", s.rows},
+                                        {"waits", s.waits},
+                                        {"waitSeconds", static_cast<double>(s.wait_ns) * 1e-9}};
+  std::ofstream out(path);
+  out << found.dump(2) << '\n';
+  if (!out.flush())
+    log(Level::kWarning, "user", fmt::format("dataset: '{}' cannot be written", path));
+}
 
 void Reader::start_workers(int threads) {
-  Workers::Limits limits{
-      .threads = threads, .rows = options_.ahead, .bytes = options_.bytes, .poll = options_.poll};
+  Workers::Limits limits{.threads = threads,
+                         .rows = options_.ahead > 0 ? options_.ahead : settings_.ahead,
+                         .bytes = options_.bytes > 0 ? options_.bytes : settings_.bytes,
+                         .tune = settings_.tune && options_.ahead <= 0,
+                         .interval = settings_.interval,
+                         .poll = options_.poll};
   workers_ = std::make_unique<Workers>([jobs = jobs_](Job* job) { return jobs->next(job); },
                                        std::move(limits));
 }
@@ -87,7 +148,11 @@ void Reader::pass_gates() {
 }
 
 Workers::Found Reader::take(Row* row) {
-  if (workers_) return workers_->next(row);
+  if (workers_) {
+    const Workers::Found found = workers_->next(row);
+    publish_queue();
+    return found;
+  }
   Job job;
   const int64_t start = clock_ns();
   if (!jobs_->next(&job)) return Workers::Found::kEnd;

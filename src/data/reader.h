@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "data/dataset.h"
@@ -21,14 +22,26 @@ struct Position {
 
 constexpr int kAutoWorkers = -1;
 
+// What all readers that are made from now on take where their options leave it open.
+struct ReaderSettings {
+  int64_t ahead = 0;               // rows made ahead; 0: twice the workers, and two
+  size_t bytes = size_t{1} << 30;  // memory for rows ahead
+  bool tune = false;               // `ahead` is found while reading (workers.h), within `bytes`
+  int64_t interval = 0;            // rows between two decisions; 0: Workers::kTuneRows
+  // Where a reader that had workers writes what was found, when it ends: <prefix>_<n>.json with
+  // {"numParallelWorkers", "prefetchSize", …}; empty: nowhere.
+  std::string found_prefix = {};
+};
+void set_reader_settings(ReaderSettings settings);
+ReaderSettings reader_settings();
+
 struct ReaderOptions {
   // Threads that make rows: 0 none, the caller makes them; kAutoWorkers: as many as the pipeline
   // asks for (num_parallel_workers), or else none as long as rows are made in less than 50
   // microseconds, and then one a core at most.
   int workers = kAutoWorkers;
-  // Rows that are made ahead; 0: twice the workers, and two.
-  int64_t ahead = 0;
-  size_t bytes = size_t{1} << 30;  // of rows made ahead
+  int64_t ahead = 0;  // rows that are made ahead; 0: as ReaderSettings
+  size_t bytes = 0;   // of these; 0: as ReaderSettings
   // What is read at most, so that no row is asked of a source that nobody will use.
   int64_t epochs = -1;  // up to the end of this many epochs, counted from the dataset's first
   int64_t rows = -1;    // from the start
@@ -57,11 +70,14 @@ class Reader {
  private:
   class Jobs;
   Workers::Found take(Row* row);
+  void publish_queue() const;
+  void write_found() const;
   void pass_gates();
   void start_workers(int threads);
 
   DatasetPtr dataset_;
   ReaderOptions options_;
+  const ReaderSettings settings_ = reader_settings();
   Position at_;                        // behind the last row given
   bool done_ = false, begun_ = false;  // the run; the epoch at the gates
   std::vector<GatePtr> gates_;         // with gates the caller makes all rows

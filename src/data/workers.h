@@ -1,6 +1,9 @@
 // Runs jobs on threads and gives their rows in the order in which the jobs came. Few rows wait: a
-// thread takes a new job only while fewer than `rows` (or `bytes` of them) are ahead of the reader.
-// Threads are added while the reader has to wait, up to `threads`.
+// thread takes a new job only while fewer than `rows` are ahead of the reader, and while those that
+// are made, with those that are being made at the mean size so far, are less than `bytes`. Threads
+// are added while the reader has to wait, up to `threads`. With `tune` the number of rows ahead
+// grows while the reader finds none although threads had stood still for want of room (it reads in
+// bursts, or rows differ in what they take), and shrinks again when most of them only lie there.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +20,9 @@ class Workers {
   struct Limits {
     int threads = 1;
     int64_t rows = 0;                 // 0: twice the threads, and two
-    size_t bytes = size_t{1} << 30;   // of rows that wait; one may always wait
+    size_t bytes = size_t{1} << 30;   // of rows ahead; one may always wait
+    bool tune = false;                // `rows` is where the search begins
+    int64_t interval = 0;             // rows between two decisions of it; 0: kTuneRows
     std::function<void()> poll = {};  // called every 100 ms by a reader that waits; may throw
   };
   // What `next` found: a row, a mark (a job that was empty), the end.
@@ -39,7 +44,9 @@ class Workers {
     int64_t wait_ns = 0;
     int64_t ahead = 0;          // rows that are made or being made now
     int64_t ahead_at_most = 0;  // as many as may be
+    size_t bytes = 0;           // of those that are made
   };
+  static constexpr int64_t kTuneRows = 32;
   Stats stats() const;
 
  private:

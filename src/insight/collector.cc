@@ -61,7 +61,7 @@ void Collector::on_train_begin(train::RunContext& run) {
   const HParams facts = facts_of(run);
   recorder_->hparams(facts);
   recorder_->record("lineage/train", json_of(facts, "running"));
-  if (options_.pipeline) recorder_->record("dataset_graph/train", dataset_json(*options_.pipeline));
+  if (options_.pipeline) recorder_->watch("dataset_graph/train", states_of(options_.pipeline));
 }
 
 void Collector::on_train_step_end(train::RunContext& run) {
@@ -80,7 +80,6 @@ void Collector::on_train_step_end(train::RunContext& run) {
 
 void Collector::on_train_epoch_end(train::RunContext& run) {
   for (const auto& [name, value] : run.metrics) recorder_->scalar("eval/" + name, value, run.step);
-  if (options_.pipeline) recorder_->record("dataset_graph/train", dataset_json(*options_.pipeline));
 }
 
 void Collector::on_train_end(train::RunContext& run) {

@@ -1,8 +1,11 @@
 #include "insight/dataset_json.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include "base/threads.h"
 
 namespace mycel::insight {
 namespace {
@@ -29,7 +32,24 @@ nlohmann::ordered_json json_of(const data::Dataset& d) {
 }  // namespace
 
 std::string dataset_json(const data::Dataset& dataset) {
-  return json_of(dataset).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  nlohmann::ordered_json out = json_of(dataset);
+  out["at"] = static_cast<double>(clock_ns()) * 1e-9;
+  const data::Dataset::Queue& q = dataset.queue();
+  if (q.threads > 0) {
+    out["queue"] = {{"threads", q.threads.load()}, {"ahead", q.ahead.load()},
+                    {"most", q.ahead_at_most.load()}, {"bytes", q.bytes.load()},
+                    {"rows", q.rows.load()}, {"waits", q.waits.load()},
+                    {"wait_ns", q.wait_ns.load()}};
+  }
+  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::function<std::string()> states_of(data::DatasetPtr dataset) {
+  return [dataset = std::move(dataset), made = int64_t{-1}]() mutable -> std::string {
+    const int64_t now = dataset->work().rows;
+    if (std::exchange(made, now) == now) return {};
+    return dataset_json(*dataset);
+  };
 }
 
 }  // namespace mycel::insight

@@ -1,5 +1,6 @@
 #include "insight/recorder.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -88,6 +89,14 @@ struct Recorder::Writer {
     queued(cost);
   }
 
+  void watch(const std::string& tag, std::function<std::string()> json) {
+    std::unique_lock lock(mutex_);
+    watched_.push_back({tag, std::move(json)});
+    watch_at_ = {};
+    hurry_ = true;
+    wake_.notify_one();
+  }
+
   void flush() {
     std::unique_lock lock(mutex_);
     const uint64_t ticket = ++asked_;
@@ -141,11 +150,36 @@ struct Recorder::Writer {
       const bool last = closing_;
       const uint64_t ticket = asked_;
       const size_t jobs = jobs_.size();
+      look(last, lock);
       write_ready(lock);
       make(jobs, lock);
       done_ = ticket;
       ended_ = last && jobs_.empty() && ready_.empty();
       room_.notify_all();
+    }
+  }
+
+  // What is watched, when it is due. The list only grows.
+  void look(bool now_in_any_case, std::unique_lock<std::mutex>& lock) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < watch_at_ && !now_in_any_case) return;
+    const double age = std::chrono::duration<double>(now - began_).count();
+    watch_at_ = now + std::chrono::milliseconds(std::clamp<int64_t>(
+                          static_cast<int64_t>(age * 1000 / 200), 2000, 10000));
+    for (size_t i = 0; i < watched_.size(); ++i) {
+      Watched& w = watched_[i];  // a deque: stays where it is
+      lock.unlock();
+      std::string json;
+      try {
+        json = w.json();
+      } catch (const std::exception& e) {
+        note(e.what());
+      }
+      lock.lock();
+      if (json.empty()) continue;
+      const size_t before = ready_.size();
+      append_record(text_event({insight::now(), 0, w.tag}, json, kRecordPlugin), &ready_);
+      cost_ += ready_.size() - before;
     }
   }
 
@@ -218,6 +252,12 @@ struct Recorder::Writer {
   std::condition_variable wake_, room_;
   std::string ready_;  // framed bytes
   std::deque<Job> jobs_;
+  struct Watched {
+    std::string tag;
+    std::function<std::string()> json;
+  };
+  std::deque<Watched> watched_;
+  std::chrono::steady_clock::time_point watch_at_ = {}, began_ = std::chrono::steady_clock::now();
   size_t cost_ = 0;
   uint64_t asked_ = 0, done_ = 0, written_ = 0;
   bool hurry_ = false, closing_ = false, ended_ = false;
@@ -296,6 +336,10 @@ void Recorder::ended(bool success) { writer_->put(session_end_event(now(), succe
 
 void Recorder::record(const std::string& tag, const std::string& json, int64_t step) {
   writer_->put(text_event({now(), step, tag}, json, kRecordPlugin));
+}
+
+void Recorder::watch(const std::string& tag, std::function<std::string()> json) {
+  writer_->watch(tag, std::move(json));
 }
 
 void Recorder::flush() { writer_->flush(); }

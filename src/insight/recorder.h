@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -47,6 +48,9 @@ class Recorder {
   void ended(bool success);
   // JSON for our own pages: "environment", "dataset_graph/…", "lineage/…".
   void record(const std::string& tag, const std::string& json, int64_t step = 0);
+  // The same now, every few seconds (2, later 10) while the run goes on, and at its end, unless
+  // `json` gives an empty text; called on the recorder's thread, freed by that of the program.
+  void watch(const std::string& tag, std::function<std::string()> json);
 
   // Waits until all of it is with the system, and says whether there was room for it: UserError kOs
   // with the first error of writing.

@@ -160,6 +160,34 @@ test("the pipeline shows its steps", async () => {
   await shot("data");
 });
 
+test("a pipeline that runs shows its rates and its queue", async () => {
+  const writer = spawn(process.env.MYCEL_PYTHON ?? "python3", ["-c", running, `${folder}/runs/running`], { env: process.env });
+  await open("#/data");
+  const run = page.locator('section[data-run="running"]');
+  const made = async () => Number(await run.locator('.step[data-op="batch"] .made').innerText());
+  await run.locator(".queue meter").waitFor({ timeout: 30000 });
+  const before = await made();
+  await page.waitForFunction((n) => Number(document.querySelector('section[data-run="running"] .made')?.textContent) > n, before, { timeout: 30000 });
+  assert.match(await run.locator(".queue").innerText(), /2 threads/);
+  // 50 batches a second are read: the rate between two states, not that of making them.
+  const rate = Number((await run.locator('.step[data-op="batch"] .facts').innerText()).match(/([\d.]+) rows a second/)[1]);
+  assert.ok(rate > 10 && rate < 60, `${rate}`);
+  writer.kill();
+});
+const running = `
+import sys, time
+import numpy as np
+import mycel.dataset as ds
+from mycel import _mycel
+r = _mycel.insight.Recorder(sys.argv[1], "events", "", 0)
+d = ds.NumpySlicesDataset(np.zeros((1000, 8), np.float32), ["x"]).map(lambda x: x + 1, "x", num_parallel_workers=2).batch(10)
+r.watch_dataset("train", d._pipeline)
+it = d.create_tuple_iterator(num_epochs=-1)
+while True:
+    for row in it:
+        time.sleep(0.02)
+`;
+
 test("lineage: sorting, and what goes with the accuracy", async () => {
   await open("#/lineage");
   await page.waitForSelector("#lineage tbody tr");

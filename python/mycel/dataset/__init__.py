@@ -64,7 +64,7 @@ def zip(datasets):
 def on_index_progress(function):
     """Long index builds of data that are opened from now on call function(what, done, total) about
     ten times a second: what is indexed, how much is done, and of how much (None: not known). What
-    it raises ends the build. None goes back to silence."""
+    it raises ends the build. None goes back to a bar on stderr where that is a terminal."""
     from mycel import _mycel
 
     if function is not None and not callable(function):

@@ -5,16 +5,18 @@ import os
 
 import numpy as np
 
+from mycel import _mycel
 from mycel.dataset import _arguments as arguments
 
 __all__ = [
     "get_auto_num_workers", "get_autotune_interval", "get_callback_timeout", "get_enable_autotune",
     "get_enable_shared_mem", "get_enable_watchdog", "get_monitor_sampling_interval",
     "get_multiprocessing_timeout_interval", "get_num_parallel_workers", "get_numa_enable",
-    "get_prefetch_size", "get_seed", "load", "set_auto_num_workers", "set_autotune_interval",
+    "get_prefetch_memory", "get_prefetch_size", "get_seed", "load", "set_auto_num_workers", "set_autotune_interval",
     "set_callback_timeout", "set_enable_autotune", "set_enable_shared_mem", "set_enable_watchdog",
     "set_monitor_sampling_interval", "set_multiprocessing_timeout_interval",
-    "set_num_parallel_workers", "set_numa_enable", "set_prefetch_size", "set_seed",
+    "set_num_parallel_workers", "set_numa_enable", "set_prefetch_memory",
+    "set_prefetch_size", "set_seed",
 ]  # fmt: skip
 
 _INT32_MAX = 2**31 - 1
@@ -22,9 +24,11 @@ _settings = {
     "seed": None,
     "num_parallel_workers": None,
     "prefetch_size": None,
+    "prefetch_memory": 1024,
     "auto_num_workers": False,
     "autotune": False,
     "autotune_interval": 0,
+    "autotune_prefix": "",
     "callback_timeout": 60,
     "monitor_sampling_interval": 1000,
     "multiprocessing_timeout_interval": 300,
@@ -82,19 +86,40 @@ def asked_workers():
     return 0 if _settings["auto_num_workers"] else _settings["num_parallel_workers"] or 0
 
 
+def _to_readers():
+    """What iterators and Model.train follow from now on."""
+    _mycel.data.set_reader_settings(
+        _settings["prefetch_size"] or 0,
+        _settings["prefetch_memory"] << 20,
+        _settings["autotune"],
+        _settings["autotune_interval"],
+        _settings["autotune_prefix"],
+    )
+
+
 def set_prefetch_size(size):
-    """How many rows (batches) are made ahead at most."""
+    """How many rows (batches) are made ahead at most; with set_enable_autotune at first."""
     _settings["prefetch_size"] = arguments.count(size, "config.set_prefetch_size: 'size'")
+    _to_readers()
+
+
+def set_prefetch_memory(megabytes):
+    """Memory in MB for rows that are made ahead of each iterator or training, 1024 by default:
+    fewer of them are made where they are large, though one always may be."""
+    what = "config.set_prefetch_memory: 'megabytes'"
+    _settings["prefetch_memory"] = arguments.count(megabytes, what)
+    _to_readers()
+
+
+def get_prefetch_memory():
+    """MB for rows that are made ahead."""
+    return _settings["prefetch_memory"]
 
 
 def get_prefetch_size():
     """How many rows are made ahead at most; 16 without a setting, the published default (the
     reader then keeps twice the workers and two)."""
     return _settings["prefetch_size"] or 16
-
-
-def rows_ahead():
-    return _settings["prefetch_size"] or 0
 
 
 def _functions(name, set_it, doc):
@@ -156,27 +181,48 @@ set_monitor_sampling_interval, get_monitor_sampling_interval = _number(
     "monitor_sampling_interval",
     "Without effect: describe() and stats() count rows and times as they come.",
 )
-set_autotune_interval, get_autotune_interval = _number(
-    "autotune_interval",
-    "Without effect: the reader decides about a thread whenever it has to wait for a row.",
-    0,
-)
-
 
 def hang_seconds():
     return _settings["multiprocessing_timeout_interval"]
 
 
 def set_enable_autotune(enable, filepath_prefix=None):
-    """True: the reader chooses threads while it runs, as set_auto_num_workers. filepath_prefix
-    (a file of settings that were found) is not supported: there is nothing to save."""
-    if filepath_prefix is not None:
-        raise NotImplementedError(
-            "config.set_enable_autotune: filepath_prefix is not supported: settings are found "
-            "while reading, there is nothing to save"
-        )
+    """True: iterators and trainings find their settings while they read: threads, up to the number
+    of cores (as set_auto_num_workers), and rows made ahead, beginning with set_prefetch_size and
+    within set_prefetch_memory: more where rows are waited for although threads had stood still,
+    fewer where they lie unused. All operators of a pipeline share these threads, so that each gets
+    what its share of the work is. filepath_prefix: what was found is written to
+    <filepath_prefix>_<n>.json when the n-th of them ends, for config.load."""
     _settings["autotune"] = arguments.flag(enable, "config.set_enable_autotune: 'enable'")
+    if filepath_prefix is not None and (
+        not isinstance(filepath_prefix, str) or not filepath_prefix or filepath_prefix[-1] == "/"
+    ):
+        raise TypeError(
+            "config.set_enable_autotune: 'filepath_prefix' must be the begin of a file's path, got "
+            f"{filepath_prefix!r}"
+        )
+    folder = os.path.dirname(filepath_prefix or "") or "."
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"config.set_enable_autotune: nothing can be written into '{folder}'")
+    _settings["autotune_prefix"] = filepath_prefix if enable and filepath_prefix else ""
     _settings["auto_num_workers"] = _settings["autotune"]
+    _to_readers()
+
+
+def set_autotune_interval(interval):
+    """Rows (batches) between two decisions of set_enable_autotune; 0: 32."""
+    value = arguments.count(interval, "config.set_autotune_interval: the value", 0)
+    if value > _INT32_MAX:
+        raise ValueError(
+            f"config.set_autotune_interval: the value must be below 2**31, got {value}"
+        )
+    _settings["autotune_interval"] = value
+    _to_readers()
+
+
+def get_autotune_interval():
+    """What set_autotune_interval was given, or the published default."""
+    return _settings["autotune_interval"]
 
 
 def get_enable_autotune():

@@ -16,9 +16,7 @@ class Iterator:
         self._dataset, self._convert, self._as_tensors = dataset, convert, as_tensors
         self._left = num_epochs
         epoch, position = dataset._start()
-        self._reader = _mycel.data.Reader(
-            pipeline, epoch, position, -1, config.rows_ahead(), num_epochs, True
-        )
+        self._reader = _mycel.data.Reader(pipeline, epoch, position, -1, 0, num_epochs, True)
         self._begun = False
         _live.add(self)
 

@@ -26,9 +26,9 @@ _TENSOR_STEPS = 20  # at most, of TensorSummary, unless collect_tensor_freq says
 class SummaryCollector(Callback):
     """Records a run of Model.train, fit or eval to summary_dir: every collect_freq steps (epochs in
     data sink mode) and at the first one the loss ("loss/auto"), the first column of the batch where
-    it holds images, the distributions of parameters, and values of summary operators; once the
-    graph, the pipeline of data, the machine, and what the run is made with; the results of
-    evaluations ("eval/<metric>").
+    it holds images, the distributions of parameters, and values of summary operators; every few
+    seconds the pipeline of data, with its rates and its queue; once the graph, the machine, and
+    what the run is made with; the results of evaluations ("eval/<metric>").
 
     collect_specified_data: a dict that switches parts on or off: collect_metric, collect_graph,
     collect_train_lineage, collect_eval_lineage, collect_input_data, collect_dataset_graph (bool),
@@ -91,7 +91,7 @@ class SummaryCollector(Callback):
         if self._custom:
             recorder.record("lineage/custom", json.dumps(self._custom))
         if self._parts["collect_dataset_graph"] and p.get("train_dataset") is not None:
-            recorder.dataset("train", p.train_dataset._pipeline)
+            recorder.watch_dataset("train", p.train_dataset._pipeline)
 
     def on_train_step_end(self, run_context):
         """Records the step when it is due."""
@@ -114,7 +114,7 @@ class SummaryCollector(Callback):
         self._collected += 1
 
     def on_train_epoch_end(self, run_context):
-        """Records the results of this epoch's evaluation, and how fast the data came."""
+        """Records the results of this epoch's evaluation."""
         p = run_context.original_args()
         results = p.get("eval_results")
         if results:
@@ -123,8 +123,6 @@ class SummaryCollector(Callback):
             if self._parts["collect_eval_lineage"]:
                 facts = {"metrics": p_results, "step": p.cur_step_num}
                 self._record._recorder.record("lineage/eval", json.dumps(facts), p.cur_step_num)
-        if self._parts["collect_dataset_graph"] and p.get("train_dataset") is not None:
-            self._record._recorder.dataset("train", p.train_dataset._pipeline)
 
     def on_train_end(self, run_context):
         """Records how the run has ended; closes the file."""
