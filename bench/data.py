@@ -1,20 +1,24 @@
 """The data pipeline against its peers: photographs and small images from files to batches, images
-kept in memory, spectrograms. The same files for all, one process at a time, in turns.
+kept in memory, resizing, spectrograms, tokens. The same files for all, one process at a time, in
+turns.
 
     ./dev bench data                                  (only Mycel)
     python bench/data.py [work...] [--rounds 3] [--workers 2] [--images TAR/FOLDER]
                          [--peer torch=PYTHON] [--peer published=PYTHON] [--peer opencv=PYTHON]
+                         [--peer tokenizers=PYTHON]
 
 A peer lives in an environment of its own, named by its Python: torch (torchvision, torchaudio),
-published (mindspore) and opencv (opencv-python, NumPy). MYCEL_BENCH_PEERS="torch=... opencv=..."
-does the same. Work: photographs, small, kept, spectrogram, mel. Photographs are 300 JPEG files of
+published (mindspore), opencv (opencv-python, NumPy) and tokenizers.
+MYCEL_BENCH_PEERS="torch=... opencv=..." does the same. Photographs are 300 JPEG files of
 500 x 375 pixels with the spectrum of photographs, made with Pillow; small images are those of
 --images, an archive with a folder of classes (CIFAR-10 if it lies beside the checkout, else 5,000
-drawn ones). Mycel reads the archive, the others its files, unpacked. Each figure is the median of
+drawn ones). Mycel reads the archive, the others its files, unpacked. Tokens are those of a byte
+pair vocabulary of 8,000 that `tokenizers` trains on the pages of this folder's neighbours. Each figure is the median of
 the rounds, in items a second; the ratio is to the best peer. What each does: data_contenders.py.
 """
 
 import argparse
+import glob
 import io
 import json
 import os
@@ -33,7 +37,13 @@ WORK = {
     "kept-bytes": ("mycel",),
     "spectrogram": ("mycel", "torch", "published"),
     "mel": ("mycel", "torch", "published"),
+    "resize-linear": ("mycel", "torch", "published", "opencv"),
+    "resize-cubic": ("mycel", "torch", "published", "opencv"),
+    "resize-nearest": ("mycel", "torch", "published", "opencv"),
+    "resize-area": ("mycel", "published", "opencv"),
+    "tokens": ("mycel", "tokenizers"),
 }
+PEERS = ("torch", "published", "opencv", "tokenizers")
 SAME_AS = {"kept": "small", "kept-bytes": "small"}  # whose peers the ratio is to
 
 
@@ -75,8 +85,42 @@ def draw_small(path):
             tar.addfile(info, data)
 
 
-def make_files(work, folder, images, peers):
-    """{work: what Mycel reads, what peers read}"""
+TRAIN = """
+import sys
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+level = pre_tokenizers.ByteLevel
+made = Tokenizer(models.BPE())
+made.pre_tokenizer = level(add_prefix_space=False)
+how = trainers.BpeTrainer(vocab_size=8000, initial_alphabet=level.alphabet(), show_progress=False)
+made.train([sys.argv[1]], how)
+made.save(sys.argv[2])
+"""
+
+
+def make_tokens(folder, python):
+    """A text, and what the peer learns from it beside."""
+    pages = glob.glob(f"{HERE}/../docs/*.md") + glob.glob(f"{HERE}/../*.md")
+    with open(f"{folder}/text.txt", "w", encoding="utf-8") as out:
+        for page in sorted(pages):
+            with open(page, encoding="utf-8") as f:
+                out.write(f.read())
+    if python:
+        files = [f"{folder}/text.txt", f"{folder}/tokenizer.json"]
+        subprocess.run([python, "-c", TRAIN, *files], check=True)
+    return f"{folder}/text.txt"
+
+
+def make_files(work, folder, images, peers, tokenizers):
+    """What Mycel reads, what peers read."""
+    if work == "tokens":
+        return (make_tokens(folder, tokenizers),) * 2
+    if work.startswith("resize"):
+        import numpy as np
+
+        r = np.random.default_rng(0)
+        small = r.integers(0, 256, (8, 47, 63, 3)).astype(np.uint8)
+        np.save(f"{folder}/images.npy", small.repeat(8, 1).repeat(8, 2)[:, :375, :500])
+        return (f"{folder}/images.npy",) * 2
     if work == "photographs":
         path = f"{folder}/photographs"
         if not os.path.isdir(path):
@@ -131,7 +175,10 @@ def main():
     rates = {}
     with tempfile.TemporaryDirectory() as folder:
         for work in args.work:
-            own, theirs = make_files(work, folder, args.images, len(pythons) > 1)
+            if work == "tokens" and "tokenizers" not in pythons:
+                continue  # Mycel reads what the peer learned
+            tokenizers = pythons.get("tokenizers")
+            own, theirs = make_files(work, folder, args.images, len(pythons) > 1, tokenizers)
             for _ in range(args.rounds):
                 for who in WORK[work]:
                     if who not in pythons:
@@ -140,7 +187,7 @@ def main():
                     rate = run(pythons[who], who, work, path, args.workers)
                     if rate:
                         rates.setdefault(work, {}).setdefault(who, []).append(rate)
-    peers = [p for p in ("torch", "published", "opencv") if p in pythons]
+    peers = [p for p in PEERS if p in pythons]
     print("| items a second | Mycel |" + "".join(f" {p} |" for p in peers) + " ratio |")
     print("|---|---|" + "---|" * len(peers) + "---|")
     for work in args.work:
@@ -148,7 +195,7 @@ def main():
         others = {**rates.get(SAME_AS.get(work, work), {})}
         best = max((statistics.median(r) for w, r in others.items() if w != "mycel"), default=0)
         cells = [f"{found[w]:,.0f}" if w in found else "" for w in ("mycel", *peers)]
-        ratio = f"{found['mycel'] / best:.1f}" if best and "mycel" in found else ""
+        ratio = f"{found['mycel'] / best:.2f}" if best and "mycel" in found else ""
         print(f"| {work} | " + " | ".join(cells) + f" | {ratio} |")
 
 

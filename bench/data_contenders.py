@@ -6,6 +6,9 @@ photographs: decode, random resized crop to 224, flip, normalize, channels first
 small: decode, flip, normalize, channels first, batches of 256, in a new order each epoch.
 kept: the same, pixels decoded once and held in memory; kept-bytes: these pixels alone.
 spectrogram, mel: sounds of two seconds at 16 kHz, windows of 400, one thread, one sound a call.
+resize-linear, -cubic, -nearest, -area: 500 x 375 pixels to 224 x 224 without a filter that grows
+with the scale (torchvision's linear and cubic: with antialias=False), one thread, one image a call.
+tokens: texts to ids by GPT-2's words and byte pairs, one thread, one line a call; ids a second.
 """
 
 import importlib
@@ -29,6 +32,19 @@ def rate(epoch):
     return made / (time.perf_counter() - start)
 
 
+def images(resize, path):
+    import numpy as np
+
+    all_images = list(np.load(path))
+    return rate(lambda: sum(1 for i in all_images if resize(i).size))
+
+
+def tokens(count, path):
+    with open(path, encoding="utf-8") as f:
+        lines = [line for line in f.read().split("\n") if line]
+    return rate(lambda: sum(map(count, lines)))
+
+
 def of_framework(package):
     """Mycel, and the framework whose names it follows."""
 
@@ -37,6 +53,14 @@ def of_framework(package):
         vision = importlib.import_module(package + ".dataset.vision")
         if work in ("spectrogram", "mel"):
             return sounds(package, work, path)
+        if work.startswith("resize"):
+            kinds = {"area": "AREA", "linear": "LINEAR", "cubic": "CUBIC", "nearest": "NEAREST"}
+            inter = getattr(vision.Inter, kinds[work[7:]])
+            return images(vision.Resize((224, 224), inter), path)
+        if work == "tokens":
+            text = importlib.import_module(package + ".dataset.text")
+            encode = text.ByteLevelBPETokenizer(os.path.dirname(path) + "/tokenizer.json")
+            return tokens(lambda line: len(encode(line)), path)
         change = [vision.RandomHorizontalFlip(), vision.Normalize(MEAN, STD), vision.HWC2CHW()]
         workers = {"num_parallel_workers": workers}
         if work == "photographs":
@@ -82,6 +106,17 @@ def torch_peer(work, path, workers):
     import torchvision
     from torchvision.transforms import v2
 
+    if work.startswith("resize"):
+        import numpy as np
+
+        mode = getattr(
+            v2.InterpolationMode,
+            {"linear": "BILINEAR", "cubic": "BICUBIC"}.get(work[7:], "NEAREST"),
+        )
+        change = v2.Resize((224, 224), mode, antialias=False)
+        # Channels last in memory, as decoders give them: what is fastest there.
+        held = [torch.from_numpy(i).permute(2, 0, 1) for i in np.load(path)]
+        return rate(lambda: sum(1 for i in held if change(i).numel()))
     change = [v2.RandomHorizontalFlip(), v2.PILToTensor(), v2.ToDtype(torch.float32)]
     change.append(v2.Normalize(MEAN, STD))
     if work == "photographs":
@@ -101,6 +136,9 @@ def opencv_peer(work, path, workers):
     import numpy as np
 
     cv2.setNumThreads(1)
+    if work.startswith("resize"):
+        how = getattr(cv2, "INTER_" + work[7:].upper())
+        return images(lambda i: cv2.resize(i, (224, 224), interpolation=how), path)
     mean, scale = np.float32(MEAN), 1 / np.float32(STD)
     names = [f"{d}/{f}" for d, _, files in sorted(os.walk(path)) for f in sorted(files)]
 
@@ -140,7 +178,17 @@ def opencv_peer(work, path, workers):
         return rate(epoch)
 
 
+def tokenizers_peer(work, path, workers):
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    os.environ["RAYON_NUM_THREADS"] = "1"
+    import tokenizers
+
+    encode = tokenizers.Tokenizer.from_file(os.path.dirname(path) + "/tokenizer.json").encode
+    return tokens(lambda line: len(encode(line, add_special_tokens=False).ids), path)
+
+
 CONTENDERS = {
+    "tokenizers": tokenizers_peer,
     "mycel": of_framework("mycel"),
     "published": of_framework("mindspore"),
     "torch": torch_peer,

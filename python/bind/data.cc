@@ -11,6 +11,7 @@
 #include "data/description.h"
 #include "data/digits.h"
 #include "data/gate.h"
+#include "data/group_order.h"
 #include "data/index_progress.h"
 #include "data/operators.h"
 #include "data/reader.h"
@@ -330,10 +331,10 @@ void bind_gate(nb::module_& m) {
 }
 
 void bind_pipeline(nb::module_& m) {
-  m.def("set_reader_settings", [](int64_t ahead, size_t bytes, bool tune, int64_t interval,
-                                  std::string found_prefix) {
-    data::set_reader_settings({ahead, bytes, tune, interval, std::move(found_prefix)});
-  });
+  m.def("set_reader_settings",
+        [](int64_t ahead, size_t bytes, bool tune, int64_t interval, std::string found_prefix) {
+          data::set_reader_settings({ahead, bytes, tune, interval, std::move(found_prefix)});
+        });
   bind_gate(m);
   m.def("on_index_progress", on_index_progress, nb::arg("f").none());
   nb::class_<PythonReader>(m, "Reader", "The rows of a dataset, epoch by epoch.")
@@ -366,6 +367,19 @@ void bind_pipeline(nb::module_& m) {
                          uint64_t seed) { return Pipeline{data::shuffle(p.dataset, w, seed)}; })
       .def("sample", [](const Pipeline& p,
                         const Sampler& s) { return Pipeline{data::sample(p.dataset, s.order)}; })
+      .def("shard", [](const Pipeline& p, int64_t shards,
+                       int64_t shard) { return Pipeline{data::shard(p.dataset, shards, shard)}; })
+      // Files in a new order each epoch (groups), or rows inside of each (rows).
+      .def("shuffle_files",
+           [](const Pipeline& p, bool groups, uint64_t seed, int64_t shards, int64_t shard,
+              int64_t count) {
+             data::GroupOrder by{.groups = groups, .rows = !groups, .window = 1, .seed = seed};
+             by.shards = shards;
+             by.shard = shard;
+             by.count = count;
+             return Pipeline{
+                 data::sample(p.dataset, data::by_groups(data::rows_of_files(*p.dataset), by))};
+           })
       .def("batch", batch)
       .def("bucket_batch", bucket_batch, nb::arg("inputs"), nb::arg("boundaries"), nb::arg("sizes"),
            nb::arg("length").none(), nb::arg("pad_to_boundary"), nb::arg("options"))

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "bind/data.h"
 #include "data/arrow/rows.h"
+#include "data/group_order.h"
 #include "data/operators.h"
 
 namespace mycel::bind {

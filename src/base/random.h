@@ -118,6 +118,7 @@ class Permutation {
   }
 
  private:
+  friend struct PermutedRun;  // many neighbouring positions at once (data/permuted_run.cc)
   static constexpr size_t kRounds = 6;
 
   static constexpr uint64_t finished(uint64_t x) {  // the finisher of splitmix64

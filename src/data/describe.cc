@@ -81,7 +81,8 @@ std::string describe(const Dataset& dataset) {
   const Dataset::Queue& q = dataset.queue();
   if (q.threads > 0) {
     out += fmt::format(
-        "queue: {} of {} rows ahead, {:.1f} MB, by {} threads; waited for {} of {} rows, {:.3f} s\n",
+        "queue: {} of {} rows ahead, {:.1f} MB, by {} threads; waited for {} of {} rows, {:.3f} "
+        "s\n",
         q.ahead.load(), q.ahead_at_most.load(), static_cast<double>(q.bytes) * 1e-6,
         q.threads.load(), q.waits.load(), q.rows.load(), static_cast<double>(q.wait_ns) * 1e-9);
   }

@@ -22,6 +22,10 @@ namespace mycel::data {
 DatasetPtr shuffle(DatasetPtr source, int64_t window, uint64_t seed);
 // The rows that `order` names (order.h). ValueError: a stream, or no rows.
 DatasetPtr sample(DatasetPtr source, OrderPtr order);
+// Every `shards`-th row from row `shard` on, as sharded(…, shuffled=false) of order.h gives them,
+// also of a stream, which is read as a whole for it; all shards have the same number of rows: the
+// first rows come twice where they must. ValueError: no such shard.
+DatasetPtr shard(DatasetPtr source, int64_t shards, int64_t shard);
 // ValueError: count < 1 (take) or < 0 (skip); skip: none would be left.
 DatasetPtr take(DatasetPtr source, int64_t count);
 DatasetPtr skip(DatasetPtr source, int64_t count);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "data/permuted_run.h"
 
 namespace mycel::data {
 namespace {
@@ -52,6 +53,11 @@ class Random final : public Order {
     const auto n = static_cast<uint64_t>(rows);
     if (!replacement_) return Permutation(n, seed_, epoch)(i);
     return Philox(seed_ ^ (epoch * 0x9E3779B97F4A7C15u), static_cast<uint64_t>(i)).below(n);
+  }
+  void read(uint64_t epoch, int64_t rows, int64_t first, std::span<int64_t> out) const override {
+    if (replacement_) return Order::read(epoch, rows, first, out);
+    const Permutation order(static_cast<uint64_t>(rows), seed_, epoch);
+    permuted_run(order, static_cast<uint64_t>(first), out);
   }
   bool changes() const override { return true; }
   std::string describe() const override {
@@ -303,6 +309,11 @@ class Chained final : public Order {
 };
 
 }  // namespace
+
+void Order::read(uint64_t epoch, int64_t rows, int64_t first, std::span<int64_t> out) const {
+  for (size_t k = 0; k < out.size(); ++k)
+    out[k] = at(epoch, rows, first + static_cast<int64_t>(k));
+}
 
 OrderPtr sequential(int64_t start, int64_t count) {
   if (start < 0)

@@ -21,6 +21,7 @@ constexpr int64_t kTrialRows = 2;
 struct Settings {
   std::mutex mutex;
   ReaderSettings held;
+  int written = 0;  // files of found_prefix
 };
 Settings& settings() {
   static Settings s;
@@ -31,6 +32,7 @@ Settings& settings() {
 
 void set_reader_settings(ReaderSettings s) {
   std::lock_guard lock(settings().mutex);
+  if (s.found_prefix != settings().held.found_prefix) settings().written = 0;
   settings().held = std::move(s);
 }
 
@@ -112,8 +114,11 @@ void Reader::publish_queue() const {
 }
 
 void Reader::write_found() const {
-  static std::atomic<int> number{0};
-  const std::string path = fmt::format("{}_{}.json", settings_.found_prefix, number++);
+  std::string path;
+  {
+    std::lock_guard lock(settings().mutex);
+    path = fmt::format("{}_{}.json", settings_.found_prefix, settings().written++);
+  }
   const Workers::Stats s = workers_->stats();
   const nlohmann::ordered_json found = {{"numParallelWorkers", s.threads},
                                         {"prefetchSize", s.ahead_at_most},

@@ -73,9 +73,7 @@ class Depth {
   bool full_ = false;
 };
 
-int64_t rows_at_first(const Workers::Limits& l) {
-  return l.rows > 0 ? l.rows : 2 * l.threads + 2;
-}
+int64_t rows_at_first(const Workers::Limits& l) { return l.rows > 0 ? l.rows : 2 * l.threads + 2; }
 
 }  // namespace
 

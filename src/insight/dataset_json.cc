@@ -36,9 +36,9 @@ std::string dataset_json(const data::Dataset& dataset) {
   out["at"] = static_cast<double>(clock_ns()) * 1e-9;
   const data::Dataset::Queue& q = dataset.queue();
   if (q.threads > 0) {
-    out["queue"] = {{"threads", q.threads.load()}, {"ahead", q.ahead.load()},
+    out["queue"] = {{"threads", q.threads.load()},    {"ahead", q.ahead.load()},
                     {"most", q.ahead_at_most.load()}, {"bytes", q.bytes.load()},
-                    {"rows", q.rows.load()}, {"waits", q.waits.load()},
+                    {"rows", q.rows.load()},          {"waits", q.waits.load()},
                     {"wait_ns", q.wait_ns.load()}};
   }
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -164,8 +164,8 @@ struct Recorder::Writer {
     const auto now = std::chrono::steady_clock::now();
     if (now < watch_at_ && !now_in_any_case) return;
     const double age = std::chrono::duration<double>(now - began_).count();
-    watch_at_ = now + std::chrono::milliseconds(std::clamp<int64_t>(
-                          static_cast<int64_t>(age * 1000 / 200), 2000, 10000));
+    watch_at_ = now + std::chrono::milliseconds(
+                          std::clamp<int64_t>(static_cast<int64_t>(age * 1000 / 200), 2000, 10000));
     for (size_t i = 0; i < watched_.size(); ++i) {
       Watched& w = watched_[i];  // a deque: stays where it is
       lock.unlock();

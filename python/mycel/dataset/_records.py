@@ -163,19 +163,7 @@ def source_class(name, doc, described, base, finish):
             default = signature.parameters["shuffle"].default
             if default is not None and default is not _NO_DEFAULT and "sampler" not in common:
                 common["shuffle"] = default
-        if isinstance(common.get("shuffle"), choices.Shuffle):
-            common["shuffle"] = _shuffled(common["shuffle"], name)
         base.__init__(self, finish(name, _data.open_source(name, given), **common))
 
     return _class(name, base, __init__, signature, doc, "mycel.dataset")
 
-
-def _shuffled(shuffle, name):
-    """True for Shuffle.GLOBAL; rows have numbers, so there is no need for the ways that keep files
-    together."""
-    if shuffle is not choices.Shuffle.GLOBAL:
-        raise NotImplementedError(
-            f"{name}: {shuffle} is not supported: rows of files are shuffled together "
-            "(Shuffle.GLOBAL), or not at all (False)"
-        )
-    return True

@@ -650,13 +650,21 @@ def finish(
     if sampler is not None:
         return samplers._checked(sampler)._apply(pipeline)
     seed = config.current_seed()
+    shards, shard = 1, 0
     if num_shards is not None:
         shards = arguments.count(num_shards, f"{owner}: 'num_shards'")
         shard = arguments.count(shard_id, f"{owner}: 'shard_id'", 0)
+    if isinstance(shuffle, Shuffle) and shuffle is not Shuffle.GLOBAL:
         if not pipeline.indexable():
-            raise ValueError(f"{owner}: rows that are read from begin to end cannot be shared out")
-        order = _data.sharded(shards, shard, bool(shuffle), seed, count, -1)
-        return pipeline.sample(order)
+            raise ValueError(
+                f"{owner}: {shuffle} needs files that are not packed; these are read from begin to "
+                "end"
+            )
+        return pipeline.shuffle_files(shuffle is Shuffle.FILES, seed, shards, shard, count)
+    if num_shards is not None and pipeline.indexable():
+        return pipeline.sample(_data.sharded(shards, shard, bool(shuffle), seed, count, -1))
+    if num_shards is not None:
+        pipeline = pipeline.shard(shards, shard)
     if shuffle:
         pipeline = pipeline.shuffle(10000, seed)
     return pipeline if count < 0 else pipeline.take(count)

@@ -11,7 +11,6 @@
 
 #include "data/arrow/columns.h"
 #include "data/dataset.h"
-#include "data/order.h"
 
 namespace mycel::data {
 
@@ -40,18 +39,5 @@ struct ArrowRowsOptions {
 // reading: a group with other columns than `schema`, or another number of rows.
 DatasetPtr arrow_rows(const ArrowSchema& schema, std::shared_ptr<const ArrowGroups> groups,
                       ArrowRowsOptions options = {});
-
-// Rows shuffled so that few groups are needed at a time: the groups come in a new order each epoch,
-// and of `window` groups that follow one another (0: of all) the rows are mixed. Both are keyed
-// permutations, of the seed and the epoch. `groups`: how many rows each has.
-struct GroupOrder {
-  bool shuffled = true;
-  int64_t window = 8;
-  uint64_t seed = 0;
-  // Shards get ranges of this order, as long as each other: the last takes rows from the start.
-  int64_t shards = 1, shard = 0;
-  int64_t count = kAllRows;
-};
-OrderPtr by_groups(const std::vector<int64_t>& groups, GroupOrder options);
 
 }  // namespace mycel::data

@@ -20,6 +20,8 @@ class CsvIndex {
   std::vector<std::string> record(int64_t i) const;
   const std::string& file(int64_t i) const { return files_[file_of(i)]->name(); }
   size_t file_of(int64_t i) const;
+  // How many records there are up to the end of each file.
+  const std::vector<int64_t>& ends() const { return ends_; }
   // The first records, when `header`: the same in all files.
   const std::vector<std::string>& header() const { return header_; }
 

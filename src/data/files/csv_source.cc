@@ -10,6 +10,7 @@
 #include "data/files/lines.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
+#include "data/group_order.h"
 
 namespace mycel::data {
 namespace {
@@ -66,19 +67,21 @@ DatasetPtr open(const Options& o) {
   const auto index = std::make_shared<const CsvIndex>(open_files(paths), delimiter[0], header);
   const std::vector<std::string> columns = header ? index->header() : o.strings("column_names");
   const std::vector<Field> kinds = kinds_of(o, columns.size());
-  return file_rows(
-      o.owner(), columns, index->size(),
-      [index, columns, kinds](int64_t i) {
-        std::vector<std::string> fields = index->record(i);
-        if (fields.size() != columns.size())
-          fail(ErrorKind::kOs, "'{}': the record has {} fields, but there are {} columns ({})",
-               index->file(i), fields.size(), columns.size(), fmt::join(columns, ", "));
-        Row row;
-        for (size_t c = 0; c < columns.size(); ++c)
-          row.push_back(value_of(kinds[c], std::move(fields[c]), columns[c], index->file(i)));
-        return row;
-      },
-      paths[0]);
+  return in_files(
+      file_rows(
+          o.owner(), columns, index->size(),
+          [index, columns, kinds](int64_t i) {
+            std::vector<std::string> fields = index->record(i);
+            if (fields.size() != columns.size())
+              fail(ErrorKind::kOs, "'{}': the record has {} fields, but there are {} columns ({})",
+                   index->file(i), fields.size(), columns.size(), fmt::join(columns, ", "));
+            Row row;
+            for (size_t c = 0; c < columns.size(); ++c)
+              row.push_back(value_of(kinds[c], std::move(fields[c]), columns[c], index->file(i)));
+            return row;
+          },
+          paths[0]),
+      index->ends());
 }
 
 const SourceDef kCsv{

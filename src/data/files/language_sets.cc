@@ -10,6 +10,7 @@
 #include "data/files/lines.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
+#include "data/group_order.h"
 
 namespace mycel::data {
 namespace {
@@ -36,23 +37,24 @@ DatasetPtr tagged(const Options& o, std::vector<std::string> columns, char betwe
         between_sentences = empty;
         return first;
       });
-  return file_rows(
-      o.owner(), std::move(columns), lines->size(),
-      [lines, between](int64_t i) {
-        std::vector<std::string> parts[3];
-        for (const std::string& line : split(lines->block(i), '\n')) {
-          if (trim(line).empty()) break;
-          std::vector<std::string> f = split(trim(line), between);
-          if (f.size() != 3)
-            fail(ErrorKind::kOs, "'{}': a line has {} fields, not 3: '{}'", lines->file(i),
-                 f.size(), line);
-          for (int k = 0; k < 3; ++k) parts[k].push_back(std::move(f[k]));
-        }
-        Row row;
-        for (auto& p : parts) row.push_back(Value::list(std::move(p)));
-        return row;
-      },
-      folder.path());
+  return in_files(file_rows(
+                      o.owner(), std::move(columns), lines->size(),
+                      [lines, between](int64_t i) {
+                        std::vector<std::string> parts[3];
+                        for (const std::string& line : split(lines->block(i), '\n')) {
+                          if (trim(line).empty()) break;
+                          std::vector<std::string> f = split(trim(line), between);
+                          if (f.size() != 3)
+                            fail(ErrorKind::kOs, "'{}': a line has {} fields, not 3: '{}'",
+                                 lines->file(i), f.size(), line);
+                          for (int k = 0; k < 3; ++k) parts[k].push_back(std::move(f[k]));
+                        }
+                        Row row;
+                        for (auto& p : parts) row.push_back(Value::list(std::move(p)));
+                        return row;
+                      },
+                      folder.path()),
+                  lines->ends());
 }
 
 struct Question {
@@ -168,21 +170,23 @@ DatasetPtr open_clue(const Options& o) {
   const auto lines = std::make_shared<const LineIndex>(open_files(paths));
   std::vector<std::string> columns;
   for (const auto& [column, _] : members) columns.push_back(column);
-  return file_rows(
-      o.owner(), columns, lines->size(),
-      [lines, members](int64_t i) {
-        const json j = json::parse(lines->line(i), nullptr, false);
-        Row row;
-        for (const auto& [column, path] : members) {
-          const json::json_pointer at(path);
-          if (!j.is_object() || !j.contains(at))
-            fail(ErrorKind::kOs, "'{}': the line is no JSON object with the member '{}'",
-                 lines->file(i), path.substr(1));
-          row.push_back(clue_value(j[at], lines->file(i), column));
-        }
-        return row;
-      },
-      paths[0]);
+  return in_files(file_rows(
+                      o.owner(), columns, lines->size(),
+                      [lines, members](int64_t i) {
+                        const json j = json::parse(lines->line(i), nullptr, false);
+                        Row row;
+                        for (const auto& [column, path] : members) {
+                          const json::json_pointer at(path);
+                          if (!j.is_object() || !j.contains(at))
+                            fail(ErrorKind::kOs,
+                                 "'{}': the line is no JSON object with the member '{}'",
+                                 lines->file(i), path.substr(1));
+                          row.push_back(clue_value(j[at], lines->file(i), column));
+                        }
+                        return row;
+                      },
+                      paths[0]),
+                  lines->ends());
 }
 
 const SourceDef kConll{

@@ -9,6 +9,7 @@
 #include "data/files/labelled.h"
 #include "data/files/lines.h"
 #include "data/files/records.h"
+#include "data/group_order.h"
 
 namespace mycel::data {
 namespace {
@@ -82,33 +83,37 @@ DatasetPtr open_usps(const Options& o) {
   if (usage != "test") files.push_back(folder.open("usps"));
   if (usage != "train") files.push_back(folder.open("usps.t"));
   const auto lines = std::make_shared<const LineIndex>(files);
-  return file_rows(
-      o.owner(), {"image", "label"}, lines->size(),
-      [lines](int64_t i) -> Row {
-        const std::vector<std::string> words = words_of(lines->line(i));
-        const auto wrong = [&](const std::string& why) {
-          fail(ErrorKind::kOs, "'{}': a line is not a digit and 256 times place:value: {}",
-               lines->file(i), why);
-        };
-        int64_t digit = 0;
-        if (words.size() != kPixels + 1 || !parse_int(words[0], &digit) || digit < 1 || digit > 10)
-          wrong(
-              fmt::format("{} words, the first '{}'", words.size(), words.empty() ? "" : words[0]));
-        Tensor image = Tensor::empty(DType::kUInt8, {kSide, kSide, 1});
-        auto* to = static_cast<uint8_t*>(image.mutable_raw());
-        for (int64_t k = 0; k < kPixels; ++k) {
-          const std::string& w = words[k + 1];
-          const size_t colon = w.find(':');
-          double v = 0;
-          if (colon == w.npos || !parse_real(std::string_view(w).substr(colon + 1), &v) ||
-              !(v >= -1 && v <= 1))
-            wrong(w);
-          // From [-1, 1], cut off; the published source holds the number as a float before.
-          to[k] = static_cast<uint8_t>((static_cast<double>(static_cast<float>(v)) + 1) / 2 * 255);
-        }
-        return {image, label(digit - 1)};
-      },
-      folder.path());
+  return in_files(
+      file_rows(
+          o.owner(), {"image", "label"}, lines->size(),
+          [lines](int64_t i) -> Row {
+            const std::vector<std::string> words = words_of(lines->line(i));
+            const auto wrong = [&](const std::string& why) {
+              fail(ErrorKind::kOs, "'{}': a line is not a digit and 256 times place:value: {}",
+                   lines->file(i), why);
+            };
+            int64_t digit = 0;
+            if (words.size() != kPixels + 1 || !parse_int(words[0], &digit) || digit < 1 ||
+                digit > 10)
+              wrong(fmt::format("{} words, the first '{}'", words.size(),
+                                words.empty() ? "" : words[0]));
+            Tensor image = Tensor::empty(DType::kUInt8, {kSide, kSide, 1});
+            auto* to = static_cast<uint8_t*>(image.mutable_raw());
+            for (int64_t k = 0; k < kPixels; ++k) {
+              const std::string& w = words[k + 1];
+              const size_t colon = w.find(':');
+              double v = 0;
+              if (colon == w.npos || !parse_real(std::string_view(w).substr(colon + 1), &v) ||
+                  !(v >= -1 && v <= 1))
+                wrong(w);
+              // From [-1, 1], cut off; the published source holds the number as a float before.
+              to[k] =
+                  static_cast<uint8_t>((static_cast<double>(static_cast<float>(v)) + 1) / 2 * 255);
+            }
+            return {image, label(digit - 1)};
+          },
+          folder.path()),
+      lines->ends());
 }
 
 const SourceDef kOmniglot{

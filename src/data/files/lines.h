@@ -28,10 +28,12 @@ class LineIndex {
   // The name of the file line i is in; its place among `files`.
   const std::string& file(int64_t i) const { return files_[file_of(i)]->name(); }
   size_t file_of(int64_t i) const;
+  // How many lines there are up to the end of each file.
+  const std::vector<int64_t>& ends() const { return ends_; }
 
  private:
   std::vector<BytesPtr> files_;
-  std::vector<int64_t> ends_;  // how many lines there are up to the end of each file
+  std::vector<int64_t> ends_;
   std::vector<uint64_t> begins_;
 };
 

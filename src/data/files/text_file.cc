@@ -12,6 +12,7 @@
 #include "data/files/records.h"
 #include "data/files/rows.h"
 #include "data/files/unpack.h"
+#include "data/group_order.h"
 
 namespace mycel::data {
 namespace {
@@ -23,9 +24,10 @@ DatasetPtr open_text(const Options& o) {
                        [](const std::string& line, const std::string&) -> Row { return {line}; });
   }
   const auto lines = std::make_shared<const LineIndex>(open_files(paths));
-  return file_rows(
-      o.owner(), {"text"}, lines->size(),
-      [lines](int64_t i) -> Row { return {Value(lines->line(i))}; }, paths[0]);
+  return in_files(file_rows(
+                      o.owner(), {"text"}, lines->size(),
+                      [lines](int64_t i) -> Row { return {Value(lines->line(i))}; }, paths[0]),
+                  lines->ends());
 }
 
 nlohmann::json parse_line(const std::string& line, const std::string& file) {
@@ -79,10 +81,12 @@ DatasetPtr open_json_lines(const Options& o) {
       open_files(paths), [](std::string_view line, int64_t) { return !trim(line).empty(); });
   Columns columns = o.strings("columns_list");
   if (columns.empty() && lines->size() > 0) columns = members_of(lines->line(0), lines->file(0));
-  return file_rows(
-      o.owner(), columns, lines->size(),
-      [lines, columns](int64_t i) { return row_of(lines->line(i), lines->file(i), columns); },
-      paths[0]);
+  return in_files(
+      file_rows(
+          o.owner(), columns, lines->size(),
+          [lines, columns](int64_t i) { return row_of(lines->line(i), lines->file(i), columns); },
+          paths[0]),
+      lines->ends());
 }
 
 const SourceDef kTextFile{

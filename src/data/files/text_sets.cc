@@ -9,6 +9,7 @@
 #include "data/files/lines.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
+#include "data/group_order.h"
 
 namespace mycel::data {
 namespace {
@@ -38,27 +39,29 @@ DatasetPtr csv_set(const Options& o, Names columns, bool train_first) {
   const auto index =
       std::make_shared<const CsvIndex>(files_for(o, folder, parts), ',', /*header=*/false);
   const size_t count = columns.size();
-  return file_rows(
-      o.owner(), std::move(columns), index->size(),
-      [index, count](int64_t i) {
-        std::vector<std::string> fields = index->record(i);
-        if (fields.size() != count)
-          fail(ErrorKind::kOs, "'{}': the record has {} fields, not {}", index->file(i),
-               fields.size(), count);
-        Row row;
-        for (std::string& f : fields) row.emplace_back(std::move(f));
-        return row;
-      },
-      folder.path());
+  return in_files(file_rows(
+                      o.owner(), std::move(columns), index->size(),
+                      [index, count](int64_t i) {
+                        std::vector<std::string> fields = index->record(i);
+                        if (fields.size() != count)
+                          fail(ErrorKind::kOs, "'{}': the record has {} fields, not {}",
+                               index->file(i), fields.size(), count);
+                        Row row;
+                        for (std::string& f : fields) row.emplace_back(std::move(f));
+                        return row;
+                      },
+                      folder.path()),
+                  index->ends());
 }
 
 DatasetPtr line_set(const Options& o,
                     const std::vector<std::pair<std::string, std::string>>& parts) {
   const Folder folder(o.string("dataset_dir"));
   const auto lines = std::make_shared<const LineIndex>(files_for(o, folder, parts));
-  return file_rows(
-      o.owner(), {"text"}, lines->size(),
-      [lines](int64_t i) -> Row { return {Value(lines->line(i))}; }, folder.path());
+  return in_files(file_rows(
+                      o.owner(), {"text"}, lines->size(),
+                      [lines](int64_t i) -> Row { return {Value(lines->line(i))}; }, folder.path()),
+                  lines->ends());
 }
 
 DatasetPtr open_imdb(const Options& o) {
@@ -93,9 +96,10 @@ DatasetPtr open_enwik9(const Options& o) {
   const Folder folder(o.string("dataset_dir"));
   const auto lines = std::make_shared<const LineIndex>(
       std::vector{folder.open("enwik9")}, [](std::string_view, int64_t) { return true; });
-  return file_rows(
-      o.owner(), {"text"}, lines->size(),
-      [lines](int64_t i) -> Row { return {Value(lines->line(i))}; }, folder.path());
+  return in_files(file_rows(
+                      o.owner(), {"text"}, lines->size(),
+                      [lines](int64_t i) -> Row { return {Value(lines->line(i))}; }, folder.path()),
+                  lines->ends());
 }
 
 DatasetPtr open_sst2(const Options& o) {
@@ -105,16 +109,18 @@ DatasetPtr open_sst2(const Options& o) {
   const auto lines = std::make_shared<const LineIndex>(
       std::vector{folder.open(usage + ".tsv")},
       [](std::string_view line, int64_t number) { return number > 0 && !line.empty(); });
-  return file_rows(
-      o.owner(), test ? Names{"sentence"} : Names{"sentence", "label"}, lines->size(),
-      [lines, test](int64_t i) -> Row {
-        std::vector<std::string> f = split(lines->line(i), '\t');
-        if (f.size() != 2)
-          fail(ErrorKind::kOs, "'{}': a line has {} fields, not 2", lines->file(i), f.size());
-        if (test) return {Value(f[1])};
-        return {Value(f[0]), Value(f[1])};
-      },
-      folder.path());
+  return in_files(
+      file_rows(
+          o.owner(), test ? Names{"sentence"} : Names{"sentence", "label"}, lines->size(),
+          [lines, test](int64_t i) -> Row {
+            std::vector<std::string> f = split(lines->line(i), '\t');
+            if (f.size() != 2)
+              fail(ErrorKind::kOs, "'{}': a line has {} fields, not 2", lines->file(i), f.size());
+            if (test) return {Value(f[1])};
+            return {Value(f[0]), Value(f[1])};
+          },
+          folder.path()),
+      lines->ends());
 }
 
 const SourceDef kAgNews{

@@ -16,6 +16,7 @@
 #include "data/files/rows.h"
 #include "data/files/schema.h"
 #include "data/files/unpack.h"
+#include "data/group_order.h"
 #include "data/index_progress.h"
 
 namespace mycel::data {
@@ -198,6 +199,12 @@ class Records {
     progress.finish(size());
   }
   int64_t size() const { return static_cast<int64_t>(begins_.size()); }
+  // How many there are up to the end of each file, of the first `n`.
+  std::vector<int64_t> ends_up_to(int64_t n) const {
+    std::vector<int64_t> out = ends_;
+    for (int64_t& e : out) e = std::min(e, n);
+    return out;
+  }
   std::string read(int64_t i, std::string* file) const {
     const size_t f = std::upper_bound(ends_.begin(), ends_.end(), i) - ends_.begin();
     const Bytes& b = *files_[f];
@@ -330,14 +337,15 @@ DatasetPtr open(const Options& o) {
       &most));
   int64_t size = records->size();
   if (o.none("num_samples") && most > 0) size = std::min(size, most);
-  return file_rows(
-      o.owner(), layout->names(), size,
-      [records, layout](int64_t i) {
-        std::string file;
-        const std::string record = records->read(i, &file);
-        return row_of(*layout, record, file);
-      },
-      paths[0]);
+  return in_files(file_rows(
+                      o.owner(), layout->names(), size,
+                      [records, layout](int64_t i) {
+                        std::string file;
+                        const std::string record = records->read(i, &file);
+                        return row_of(*layout, record, file);
+                      },
+                      paths[0]),
+                  records->ends_up_to(size));
 }
 
 const SourceDef kTFRecord{

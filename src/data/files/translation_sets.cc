@@ -10,6 +10,7 @@
 #include "data/files/lines.h"
 #include "data/files/records.h"
 #include "data/files/rows.h"
+#include "data/group_order.h"
 
 namespace mycel::data {
 namespace {
@@ -45,12 +46,13 @@ DatasetPtr open_multi30k(const Options& o) {
   if (source->size() != target->size())
     fail(ErrorKind::kOs, "{}: there are {} lines in {}, but {} in {}", o.owner(), source->size(),
          pair.first, target->size(), pair.second);
-  return file_rows(
-      o.owner(), {"text", "translation"}, source->size(),
-      [source, target](int64_t i) -> Row {
-        return {Value(source->line(i)), Value(target->line(i))};
-      },
-      folder.path());
+  return in_files(file_rows(
+                      o.owner(), {"text", "translation"}, source->size(),
+                      [source, target](int64_t i) -> Row {
+                        return {Value(source->line(i)), Value(target->line(i))};
+                      },
+                      folder.path()),
+                  source->ends());
 }
 
 // Text with the five entities of XML and numbers of characters below 128 put in.

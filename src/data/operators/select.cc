@@ -128,6 +128,68 @@ class Range final : public Wrapper {
   std::string name_;
 };
 
+// --- shards of a stream
+
+class ShardRows final : public Rows {
+ public:
+  ShardRows(RowsPtr source, int64_t shards, int64_t shard)
+      : source_(std::move(source)), shards_(shards), shard_(shard) {}
+  bool next(Job* job) override {
+    if (ended_) return false;
+    bool found = false;
+    for (int64_t k = 0; k < shards_; ++k, ++read_) {
+      Job one;
+      if (!source_->next(&one)) {
+        ended_ = true;
+        return found || at_end(k, job);
+      }
+      if (k == shard_) {
+        *job = std::move(one);
+        found = true;
+      } else if (read_ < shard_) {
+        first_.push_back(std::move(one));
+      }
+    }
+    return true;
+  }
+
+ private:
+  // Of a last round of `left` rows; the shards behind them take the first rows of all.
+  bool at_end(int64_t left, Job* job) {
+    if (left == 0) return false;
+    const auto k = static_cast<size_t>((shard_ - left) % read_);
+    *job = std::move(first_.at(k));
+    return true;
+  }
+
+  RowsPtr source_;
+  int64_t shards_, shard_, read_ = 0;
+  std::vector<Job> first_;  // rows 0 to shard - 1, which nobody else asked for
+  bool ended_ = false;
+};
+
+class Shard final : public Wrapper {
+ public:
+  Shard(DatasetPtr source, int64_t shards, int64_t shard)
+      : Wrapper(std::move(source)), shards_(shards), shard_(shard) {}
+  int64_t size() const override {
+    const int64_t n = source_->size();
+    return n < 0 ? kUnknownSize : (n + shards_ - 1) / shards_;
+  }
+  std::string describe() const override { return fmt::format("shard({} of {})", shard_, shards_); }
+
+ protected:
+  Row make_row(uint64_t epoch, int64_t i) const override {
+    return source_->row(epoch, (i * shards_ + shard_) % source_->size());
+  }
+  RowsPtr stream(uint64_t epoch) const override {
+    return std::make_unique<ShardRows>(source_->iterate(epoch), shards_, shard_);
+  }
+
+ private:
+  int64_t shards_, shard_;
+};
+
 // --- filter
 
 class FilteredRows final : public Rows {
@@ -268,6 +330,13 @@ DatasetPtr shuffle(DatasetPtr source, int64_t window, uint64_t seed) {
 
 DatasetPtr sample(DatasetPtr source, OrderPtr order) {
   return std::make_shared<Sampled>(std::move(source), std::move(order));
+}
+
+DatasetPtr shard(DatasetPtr source, int64_t shards, int64_t shard) {
+  at_least("shard", "num_shards", shards, 1);
+  if (shard < 0 || shard >= shards)
+    value_error("shard: 'shard_id' must be from 0 to {}, got {}", shards - 1, shard);
+  return std::make_shared<Shard>(std::move(source), shards, shard);
 }
 
 DatasetPtr take(DatasetPtr source, int64_t count) {

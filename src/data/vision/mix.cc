@@ -90,16 +90,17 @@ const TransformDef kMixUp{
         "l * own + (1 - l) * next, with l drawn for each from the beta distribution (alpha, alpha) "
         "(H. Zhang et al., \"mixup: beyond empirical risk minimization\", 2017). Columns image "
         "[batch_size, ...] with 4 dims, label [batch_size, classes]; both become float64. "
-        "ValueError for another batch size. is_single=False, which mixes with the batch before, "
-        "is refused: a result must not depend on the order of calls.",
+        "ValueError for another batch size. is_single=False, which mixes with the mixture "
+        "of all batches before, is refused: no batch could be made without all of them.",
     .args = {"batch_size: int", "alpha: number", "is_single: bool = True"},
     .make =
         [](const Options& o) {
           if (!o.boolean("is_single"))
             throw UserError(
                 ErrorKind::kUnsupported,
-                "MixUp: is_single=False mixes with the batch before, which depends on the "
-                "order of calls; use is_single=True or MixUpBatch");
+                "MixUp: is_single=False mixes with the mixture of all batches before, so that no "
+                "batch could be made, nor a run resumed, without all of them; use is_single=True "
+                "or MixUpBatch");
           return of_row(
               [n = o.positive("batch_size"), alpha = alpha_of(o)](Row* row, Philox& draw) {
                 check_batch(*row, 2);

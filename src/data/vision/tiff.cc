@@ -1,4 +1,5 @@
-// TIFF through libtiff: the first page, whatever its layout, as 8 bits a channel.
+// TIFF through libtiff: the first page, whatever its layout, as 8 bits a channel, or with 16 bits as
+// they are.
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -62,6 +63,74 @@ void set_handlers() {
   (void)done;
 }
 
+uint16_t field(TIFF* t, uint32_t tag, uint16_t otherwise) {
+  uint16_t v = otherwise;
+  return TIFFGetFieldDefaulted(t, tag, &v) ? v : otherwise;
+}
+
+// Brightness or red, green and blue of 16 bits a channel, as they are; further channels, alpha, are
+// left out. False: libtiff could not read a block.
+bool read_deep(TIFF* t, const ImageInfo& info, size_t file_bytes, Tensor* out) {
+  const uint16_t samples = field(t, TIFFTAG_SAMPLESPERPIXEL, 1);
+  const bool planar = field(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
+  const uint16_t photometric = field(t, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+  if (photometric != PHOTOMETRIC_MINISBLACK && photometric != PHOTOMETRIC_RGB)
+    value_error("a TIFF with 16 bits a channel is read unchanged as grey or RGB alone; photometric "
+                "interpretation {}", photometric);
+  if (field(t, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT) != SAMPLEFORMAT_UINT)
+    value_error("a TIFF with 16 bits a channel is read unchanged where they are unsigned integers");
+  if (field(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT) != ORIENTATION_TOPLEFT)
+    value_error("a TIFF with 16 bits a channel that is turned is not read unchanged");
+  if (samples < info.channels) value_error("broken TIFF: {} samples a pixel", samples);
+  if (info.h * info.w > 20000 * static_cast<int64_t>(file_bytes + 1))
+    value_error("broken TIFF: more pixels than its bytes can hold");
+  const bool tiled = TIFFIsTiled(t);
+  uint32_t bw = static_cast<uint32_t>(info.w), bh = 0;
+  if (tiled) {
+    TIFFGetField(t, TIFFTAG_TILEWIDTH, &bw);
+    TIFFGetField(t, TIFFTAG_TILELENGTH, &bh);
+  } else {
+    TIFFGetFieldDefaulted(t, TIFFTAG_ROWSPERSTRIP, &bh);
+    bh = std::min(bh, static_cast<uint32_t>(info.h));
+  }
+  const int64_t each = planar ? 1 : samples;  // samples a pixel of a block
+  const tmsize_t bytes = tiled ? TIFFTileSize(t) : TIFFStripSize(t);
+  if (bw == 0 || bh == 0 || bytes < static_cast<tmsize_t>(2 * each) * bw * bh)
+    value_error("broken TIFF: blocks of {} x {} pixels in {} bytes", bh, bw, bytes);
+  // As above, of the block itself.
+  if (static_cast<uint64_t>(bytes) > 20000 * 16 * (uint64_t{file_bytes} + 1))
+    value_error("broken TIFF: a block of {} bytes", bytes);
+  std::vector<uint16_t> block(static_cast<size_t>(bytes + 1) / 2);
+  *out = Tensor::zeros(DType::kUInt16, {info.h, info.w, info.channels});
+  uint16_t* to = out->mutable_data<uint16_t>().data();
+  for (int64_t plane = 0; plane < (planar ? info.channels : 1); ++plane) {
+    for (int64_t y = 0; y < info.h; y += bh) {
+      for (int64_t x = 0; x < info.w; x += bw) {
+        const auto at_x = static_cast<uint32_t>(x), at_y = static_cast<uint32_t>(y);
+        const auto p = static_cast<uint16_t>(plane);
+        const tmsize_t n =
+            tiled ? TIFFReadEncodedTile(t, TIFFComputeTile(t, at_x, at_y, 0, p), block.data(), bytes)
+                  : TIFFReadEncodedStrip(t, TIFFComputeStrip(t, at_y, p), block.data(), bytes);
+        const int64_t rows = std::min<int64_t>(bh, info.h - y);
+        const int64_t columns = std::min<int64_t>(bw, info.w - x);
+        if (n < static_cast<tmsize_t>(2 * each * bw) * rows) return false;
+        for (int64_t r = 0; r < rows; ++r) {
+          const uint16_t* from = block.data() + r * bw * each;
+          uint16_t* line = to + ((y + r) * info.w + x) * info.channels;
+          for (int64_t c = 0; c < columns; ++c) {
+            if (planar) {
+              line[c * info.channels + plane] = from[c];
+            } else {
+              for (int k = 0; k < info.channels; ++k) line[c * info.channels + k] = from[c * each + k];
+            }
+          }
+        }
+      }
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 ImageInfo read_tiff(std::span<const uint8_t> data, Channels channels, Tensor* out) {
@@ -90,6 +159,10 @@ ImageInfo read_tiff(std::span<const uint8_t> data, Channels channels, Tensor* ou
   const bool one = channels == Channels::kGrey || (channels == Channels::kUnchanged && grey);
   const ImageInfo info{h, w, one ? 1 : 3};
   if (!out) return info;
+  if (bits == 16 && channels == Channels::kUnchanged) {
+    if (!read_deep(tiff.get(), info, data.size(), out)) broken("its pixels");
+    return info;
+  }
   if (bits > 8 && channels == Channels::kUnchanged)
     value_error("a TIFF with {} bits a channel is not read unchanged; read it as colour or grey",
                 bits);

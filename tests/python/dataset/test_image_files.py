@@ -10,6 +10,7 @@ from mycel.dataset.transforms import py_transforms
 from mycel.dataset.vision import c_transforms
 from mycel.dataset.vision import py_transforms as py_vision
 from PIL import Image
+from tiff_files import write_tiff
 
 pytestmark = pytest.mark.one_mode("images are read before any network sees them")
 
@@ -98,3 +99,31 @@ def test_modules_under_their_earlier_names():
     assert (py_vision.Cutout(4)(chw) == 0).sum() >= 3 * 4 * 4
     with pytest.raises(ValueError, match="'rgb' must be True"):
         c_transforms.Decode(rgb=False)
+
+
+@pytest.mark.parametrize("tile", [None, (16, 32)])
+@pytest.mark.parametrize(("bands", "planar"), [(1, False), (3, False), (3, True), (4, False)])
+def test_tiff_of_16_bits(tmp_path, tile, bands, planar):
+    image = np.random.default_rng(0).integers(0, 65536, (37, 50, bands)).astype(np.uint16)
+    path = str(tmp_path / "a.tif")
+    rgb = 2 if bands > 1 else 1
+    write_tiff(path, image, tile=tile, rows_per_strip=10, planar=planar, photometric=rgb)
+    read = vision.read_image(path)
+    assert read.dtype == np.uint16
+    assert np.array_equal(read, image[:, :, : 3 if bands > 1 else 1])  # alpha is left out
+    assert vision.read_image(path, vision.ImageReadMode.COLOR).shape == (37, 50, 3)
+
+
+def test_tiff_of_16_bits_that_is_refused(tmp_path):
+    path = str(tmp_path / "a.tif")
+    write_tiff(path, np.ones((4, 4, 1), np.int16))
+    with pytest.raises(ValueError, match="where they are unsigned"):
+        vision.read_image(path)
+    write_tiff(path, np.ones((4, 4, 1), np.uint16), photometric=0)
+    with pytest.raises(ValueError, match="grey or RGB alone; photometric interpretation 0"):
+        vision.read_image(path)
+    write_tiff(path, np.ones((40, 40, 1), np.uint16), tile=(16, 16))
+    whole = open(path, "rb").read()
+    open(path, "wb").write(whole[:-700])
+    with pytest.raises(ValueError, match="broken TIFF: its pixels"):
+        vision.read_image(path)

@@ -68,8 +68,6 @@ def test_webdataset_of_packed_tars(tmp_path, kind):
     assert values(threads) == values(plain)
     mixed = ds.WebDataset(f"{tmp_path}/*.tar.{kind}", columns_list=["cls"], shuffle=True)
     assert sorted(int(r["cls"]) for r in rows(mixed)) == [*range(5), *range(10, 15)]
-    with pytest.raises(ValueError, match="read from begin to end cannot be shared out"):
-        ds.WebDataset(f"{tmp_path}/*.tar.{kind}", num_shards=2, shard_id=0)
     with pytest.raises(ValueError, match="is packed and .* is not"):
         ds.WebDataset([f"{tmp_path}/0.tar", f"{tmp_path}/1.tar.{kind}"])
 
@@ -145,3 +143,30 @@ def test_zstd(tmp_path):
     (tmp_path / "a.txt.zst").write_bytes(packed + packed)
     data = ds.TextFileDataset(f"{tmp_path}/a.txt.zst", shuffle=False)
     assert [str(r["text"]) for r in rows(data)] == ["one", "two"] * 2000
+
+
+@pytest.mark.parametrize("count", [1, 2, 6, 7, 8, 12])
+@pytest.mark.parametrize("shards", [1, 3, 4])
+def test_shards_of_streams_are_those_of_files(tmp_path, count, shards):
+    text = "".join(f"line {k}\n" for k in range(count)).encode()
+    (tmp_path / "a.txt").write_bytes(text)
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(text))
+    for shard in range(shards):
+        which = {"shuffle": False, "num_shards": shards, "shard_id": shard}
+        want = values(ds.TextFileDataset(str(tmp_path / "a.txt"), **which))
+        packed = ds.TextFileDataset(str(tmp_path / "a.txt.gz"), **which)
+        assert values(packed) == want
+        assert packed.get_dataset_size() == len(want) == -(-count // shards)
+
+
+def test_shards_of_shuffled_packed_tars_share_all_samples(tmp_path):
+    (tmp_path / "a.tar.gz").write_bytes(gzip.compress(write_tar(tmp_path / "a.tar", 0, 9, 10)))
+    found = []
+    for shard in range(3):
+        d = ds.WebDataset(
+            str(tmp_path / "a.tar.gz"), ["cls"], shuffle=True, num_shards=3, shard_id=shard
+        )
+        found.append([v for (v,) in values(d)])
+        with pytest.raises(ValueError, match="'shard_id' must be from 0 to 2, got 3"):
+            ds.WebDataset(str(tmp_path / "a.tar.gz"), num_shards=3, shard_id=3)
+    assert sorted(sum(found, [])) == list(range(9))

@@ -126,3 +126,57 @@ def test_threads_that_are_asked_for(root):
     finally:
         ds.config._settings["num_parallel_workers"] = None
     assert len(rows) == 7
+
+
+# -- Shuffle.FILES, Shuffle.INFILE ---------------------------------------------
+
+SIZES = [4, 1, 7, 3, 5]
+
+
+def files_of_text(folder):
+    for f, n in enumerate(SIZES):
+        (folder / f"{f}.txt").write_text("".join(f"{f} {k}\n" for k in range(n)))
+        (folder / f"{f}.csv").write_text("a\n" + "".join(f"{f} {k}\n" for k in range(n)))
+        lines = "".join(json.dumps({"a": f"{f} {k}"}) + "\n" for k in range(n))
+        (folder / f"{f}.jsonl").write_text(lines)
+
+
+@pytest.mark.parametrize(
+    ("cls", "end"),
+    [("TextFileDataset", "txt"), ("CSVDataset", "csv"), ("JsonLinesDataset", "jsonl")],
+)
+def test_shuffles_of_files_and_inside_of_files(tmp_path, cls, end):
+    files_of_text(tmp_path)
+    seen = {}
+    for shuffle in (ds.Shuffle.FILES, ds.Shuffle.INFILE, ds.Shuffle.GLOBAL):
+        d = getattr(ds, cls)([str(tmp_path / f"{f}.{end}") for f in range(5)], shuffle=shuffle)
+        for epoch in range(4):
+            texts = [str(r[0]) for r in d.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+            rows = [tuple(map(int, t.split())) for t in texts]
+            assert sorted(rows) == [(f, k) for f, n in enumerate(SIZES) for k in range(n)]
+            seen.setdefault(shuffle, []).append(rows)
+    for rows in seen[ds.Shuffle.FILES]:  # each file whole and in its order
+        order = list(dict.fromkeys(f for f, _ in rows))
+        assert rows == [(f, k) for f in order for k in range(SIZES[f])]
+    assert len({tuple(dict.fromkeys(f for f, _ in r)) for r in seen[ds.Shuffle.FILES]}) > 1
+    for rows in seen[ds.Shuffle.INFILE]:  # files in their order, the rows of each mixed
+        assert [f for f, _ in rows] == [f for f, n in enumerate(SIZES) for _ in range(n)]
+        assert rows != sorted(rows)
+    assert len({tuple(r) for r in seen[ds.Shuffle.INFILE]}) == 4
+    # A global shuffle keeps nothing together.
+    assert all([f for f, _ in r] != sorted(f for f, _ in r) for r in seen[ds.Shuffle.GLOBAL])
+
+
+def test_shards_of_shuffled_files_share_all_rows(tmp_path):
+    files_of_text(tmp_path)
+    names = [str(tmp_path / f"{f}.txt") for f in range(5)]
+    found = []
+    for shard in range(4):
+        d = ds.TextFileDataset(names, shuffle=ds.Shuffle.FILES, num_shards=4, shard_id=shard)
+        found += [str(t) for (t,) in d.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+    assert len(found) == 20 and len(set(found)) == 20
+    with pytest.raises(ValueError, match="does not tell which rows lie in which file"):
+        (tmp_path / "train" / "pos").mkdir(parents=True)
+        (tmp_path / "train" / "neg").mkdir(parents=True)
+        (tmp_path / "train" / "pos" / "0_9.txt").write_text("good")
+        ds.IMDBDataset(str(tmp_path), "train", shuffle=ds.Shuffle.FILES)

@@ -1,4 +1,5 @@
-// The order of by_groups.
+#include "data/group_order.h"
+
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -7,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "data/arrow/rows.h"
+#include "data/operators/wrapper.h"
 
 namespace mycel::data {
 namespace {
@@ -36,16 +37,18 @@ class ByGroups final : public Order {
     const size_t w =
         std::upper_bound(t->windows.begin(), t->windows.end(), place) - t->windows.begin();
     const int64_t begin = w == 0 ? 0 : t->windows[w - 1];
+    if (!options_.rows) return row_at(*t, place);
     const Permutation mixed(static_cast<uint64_t>(t->windows[w] - begin),
                             options_.seed + w * 0x9E3779B97F4A7C15u, kRowStream | epoch);
-    const int64_t row = begin + static_cast<int64_t>(mixed(static_cast<uint64_t>(place - begin)));
-    const size_t k = std::upper_bound(t->ends.begin(), t->ends.end(), row) - t->ends.begin();
-    const int64_t inside = row - (k == 0 ? 0 : t->ends[k - 1]);
-    return begins_[t->order[k]] + inside;
+    return row_at(*t, begin + static_cast<int64_t>(mixed(static_cast<uint64_t>(place - begin))));
   }
   bool changes() const override { return options_.shuffled; }
   std::string describe() const override {
-    return fmt::format("by groups(window={}, seed={})", options_.window, options_.seed);
+    return fmt::format("by groups({}window={}, seed={})",
+                       !options_.rows     ? "groups alone, "
+                       : !options_.groups ? "rows alone, "
+                                          : "",
+                       options_.window, options_.seed);
   }
 
  private:
@@ -55,6 +58,11 @@ class ByGroups final : public Order {
   };
   using TablePtr = std::shared_ptr<const Table>;
 
+  // The row at a place of the groups in their order.
+  int64_t row_at(const Table& t, int64_t place) const {
+    const size_t k = std::upper_bound(t.ends.begin(), t.ends.end(), place) - t.ends.begin();
+    return begins_[t.order[k]] + place - (k == 0 ? 0 : t.ends[k - 1]);
+  }
   // Those of this epoch and the one before are kept.
   TablePtr table(uint64_t epoch) const {
     std::lock_guard lock(mutex_);
@@ -64,7 +72,7 @@ class ByGroups final : public Order {
     const Permutation order(groups_.size(), options_.seed, epoch);
     int64_t sum = 0;
     for (size_t k = 0; k < groups_.size(); ++k) {
-      t->order.push_back(order(k));
+      t->order.push_back(options_.groups ? order(k) : k);
       t->ends.push_back(sum += groups_[t->order[k]]);
       const bool last = k + 1 == groups_.size();
       if (last || (static_cast<int64_t>(k) + 1) % options_.window == 0) t->windows.push_back(sum);
@@ -81,7 +89,38 @@ class ByGroups final : public Order {
   mutable std::pair<uint64_t, TablePtr> tables_[2];
 };
 
+class InFiles final : public Wrapper {
+ public:
+  InFiles(DatasetPtr source, std::vector<int64_t> rows)
+      : Wrapper(std::move(source)), rows_(std::move(rows)) {}
+  std::string describe() const override { return fmt::format("{} files", rows_.size()); }
+  const std::vector<int64_t>& rows() const { return rows_; }
+
+ protected:
+  Row make_row(uint64_t epoch, int64_t i) const override { return source_->row(epoch, i); }
+  RowsPtr stream(uint64_t epoch) const override { return source_->iterate(epoch); }
+
+ private:
+  std::vector<int64_t> rows_;
+};
+
 }  // namespace
+
+DatasetPtr in_files(DatasetPtr rows, const std::vector<int64_t>& ends) {
+  std::vector<int64_t> each;
+  for (size_t k = 0; k < ends.size(); ++k) each.push_back(ends[k] - (k == 0 ? 0 : ends[k - 1]));
+  return std::make_shared<InFiles>(std::move(rows), std::move(each));
+}
+
+std::vector<int64_t> rows_of_files(const Dataset& source) {
+  for (const Dataset* d = &source;;) {
+    if (auto* in = dynamic_cast<const InFiles*>(d)) return in->rows();
+    const std::vector<DatasetPtr> inputs = d->inputs();
+    if (inputs.size() != 1)
+      value_error("'{}' does not tell which rows lie in which file", source.describe());
+    d = inputs[0].get();  // held by the source
+  }
+}
 
 OrderPtr by_groups(const std::vector<int64_t>& groups, GroupOrder options) {
   if (options.shards < 1 || options.shard < 0 || options.shard >= options.shards)
