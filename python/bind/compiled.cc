@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/timeline.h"
 #include "bind/convert.h"
 #include "bind/tensor_object.h"
 #include "ir/graph.h"
@@ -155,6 +156,8 @@ nb::list to_list(std::span<const Tensor> tensors) {
 // any case.
 std::shared_ptr<Compiled> trace(nb::handle f, nb::handle inputs, nb::handle parameters,
                                 const std::string& name) {
+  timeline::Slice slice(
+      timeline::on() ? timeline::named(timeline::Kind::kCompile, "trace " + name) : 0);
   auto start = std::chrono::steady_clock::now();
   auto c = std::make_shared<Compiled>();
   Tracing tracing;
@@ -346,6 +349,9 @@ class ParameterValues {
 }  // namespace
 
 const ir::Graph& graph_of(const Compiled& c) { return *c.graph; }
+std::shared_ptr<const ir::Graph> shared_graph_of(const std::shared_ptr<Compiled>& c) {
+  return c->graph;
+}
 
 std::shared_ptr<Compiled> to_compiled(nb::handle o) {
   if (o.is_none()) return nullptr;

@@ -17,5 +17,6 @@ std::shared_ptr<Compiled> to_compiled(nb::handle o);
 Tensors run_unlocked(Compiled& c, Tensors inputs);
 // What was compiled, before passes.
 const ir::Graph& graph_of(const Compiled& c);
+std::shared_ptr<const ir::Graph> shared_graph_of(const std::shared_ptr<Compiled>& c);
 
 }  // namespace mycel::bind

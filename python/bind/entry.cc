@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
+#include <nanobind/stl/string.h>
+
 #include "base/config.h"
+#include "base/timeline.h"
 #include "bind/python.h"
 #include "structmember.h"
 
@@ -18,6 +21,31 @@ struct EntryObject {
 };
 
 std::string g_package;  // folder of the package, with a slash
+
+// "net.py:12 in construct": the innermost frame of this thread that is not the package's.
+std::string user_line() {
+  // A thread that Python does not know has no frames, and must not wait for the lock.
+  if (!Py_IsInitialized() || !PyGILState_GetThisThreadState()) return "";
+  nb::gil_scoped_acquire gil;
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  std::string out;
+  try {
+    nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+    for (; frame.is_valid() && !frame.is_none(); frame = frame.attr("f_back")) {
+      nb::object code = frame.attr("f_code");
+      const auto file = nb::cast<std::string>(code.attr("co_filename"));
+      if (file.starts_with(g_package)) continue;
+      out = file + ":" + nb::cast<std::string>(nb::str(frame.attr("f_lineno"))) + " in " +
+            nb::cast<std::string>(code.attr(nb::hasattr(code, "co_qualname") ? "co_qualname" : "co_name"));
+      break;
+    }
+  } catch (...) {
+    PyErr_Clear();
+  }
+  PyErr_Restore(type, value, trace);
+  return out;
+}
 
 bool ours(nb::handle traceback) {
   nb::object file = traceback.attr("tb_frame").attr("f_code").attr("co_filename");
@@ -147,6 +175,7 @@ void bind_entry(nb::module_& m) {
   constexpr unsigned kFlags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
                               Py_TPFLAGS_METHOD_DESCRIPTOR;
   static PyType_Spec spec = {"mycel._mycel.entry", sizeof(EntryObject), 0, kFlags, slots};
+  timeline::set_where(user_line);
   m.attr("entry") = owned(PyType_FromSpec(&spec));
   m.def(
       "set_package_folder", [](const std::string& folder) { g_package = folder + "/"; },

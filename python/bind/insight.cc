@@ -69,7 +69,7 @@ void hparams(Recorder& r, nb::dict values) {
 void graph(Recorder& r, const std::string& tag, nb::handle compiled) {
   std::shared_ptr<Compiled> c = to_compiled(compiled);
   if (!c) type_error("a compiled function was expected, got None");
-  r.graph(tag, graph_of(*c));
+  r.graph_and_passes(tag, shared_graph_of(c));
 }
 
 void dataset(Recorder& r, const std::string& tag, nb::handle pipeline) {

@@ -20,6 +20,7 @@ void bind_summary(nb::module_& m);
 void bind_terminal(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_insight(nb::module_& m);
+void bind_profiler(nb::module_& m);
 }  // namespace mycel::bind
 
 NB_MODULE(_mycel, m) {
@@ -53,4 +54,5 @@ NB_MODULE(_mycel, m) {
   bind_terminal(m);
   bind_train(m);
   bind_insight(m);
+  bind_profiler(m);
 }

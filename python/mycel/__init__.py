@@ -35,8 +35,9 @@ __version__ = _mycel.__version__
 
 # Subpackages and the published top-level names that live in them; loaded when first asked for.
 _SUBPACKAGES = (
-    "amp", "array_api", "boost", "common", "communication", "dataset", "experimental", "log",
-    "mindrecord", "nn", "numpy", "onnx", "ops", "parallel", "profiler", "rewrite", "scipy", "train",
+    "amp", "array_api", "boost", "common", "communication", "dataset", "experimental", "insight",
+    "log", "mindrecord", "nn", "numpy", "onnx", "ops", "parallel", "profiler", "rewrite", "scipy",
+    "train",
 )  # fmt: skip
 _HOMES = {
     "grad": "ops",
@@ -76,6 +77,12 @@ def __getattr__(name):
     from mycel._where import missing
 
     return missing("mycel", name, __dir__)
+
+
+if _os.environ.get("MYCEL_PROFILER_OPTIONS"):
+    from mycel import profiler as _profiler
+
+    _profiler._start_from_environment()
 
 
 def __dir__():

@@ -22,10 +22,6 @@ REFUSED = {
         ("get_algo_parameters reset_algo_parameters set_algo_parameters", _STRATEGY),
         ("shard rank_list_for_transform merge_pipeline_strategys", _STRATEGY),
         ("transform_checkpoint_by_rank transform_checkpoints", _STRATEGY),
-        (
-            "Profiler",
-            "there is no Profiler yet; MYCEL_PROFILE=1 times every kernel",
-        ),
     ],
     "mycel.dataset": [
         ("OBSMindDataset", "there is no client of that cloud store; MindDataset reads local files"),

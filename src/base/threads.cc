@@ -12,6 +12,7 @@
 #include <omp.h>
 
 #include "base/error.h"
+#include "base/timeline.h"
 
 namespace mycel {
 namespace {
@@ -76,6 +77,13 @@ Crowd& crowd() {
   return *c;
 }
 
+timeline::Id share_id() {
+  static timeline::Mark mark;
+  return mark.get([] {
+    return timeline::What{.kind = timeline::Kind::kShare, .name = "share of a parallel loop"};
+  });
+}
+
 struct Inside {
   bool before = std::exchange(t_inside, true);
   ~Inside() { t_inside = before; }
@@ -116,6 +124,9 @@ void parallel_ranges(int64_t n, int64_t grain, RangeFn fn, void* context) {
   }
   std::exception_ptr error;
   std::atomic<bool> failed{false};
+  static std::atomic<uint32_t> loops{0};
+  const timeline::Id share = timeline::on() ? share_id() : 0;
+  const uint32_t loop = share ? loops.fetch_add(1, std::memory_order_relaxed) : 0;
   int64_t done = 0;  // when the calling thread had done its share
   // Contiguous static shares: consecutive kernels then find their part in the same core's cache.
 #pragma omp parallel num_threads(threads)
@@ -126,6 +137,7 @@ void parallel_ranges(int64_t n, int64_t grain, RangeFn fn, void* context) {
                   end = std::min(n, blocks * (t + 1) / team * grain);
     if (begin < end) {
       try {
+        timeline::Slice slice(share, loop);
         fn(context, begin, end);
       } catch (...) {
         if (!failed.exchange(true)) error = std::current_exception();

@@ -22,6 +22,7 @@ void add_ir(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_serve(CLI::App& app);
 void add_runs(CLI::App& app);
+void add_runs_profile(CLI::App& runs);  // below `mycel runs`
 void add_version(CLI::App& app);
 
 // Thrown by a command whose status says something other than success or an error.

@@ -254,6 +254,7 @@ void add_runs(CLI::App& app) {
   c->add_option("TAG", o->tag, "Its name, such as loss/auto")->required();
   c->add_option("RUN", o->names, "Names of runs; all by default");
   c->add_option("--height", o->height, "Lines a curve takes")->check(CLI::Range(1, 100));
+  add_runs_profile(*runs);
 }
 
 }  // namespace mycel::cli

@@ -28,6 +28,7 @@ int64_t StreamDataset::Stream::skip(int64_t n) {
 }
 
 Row Dataset::row(uint64_t epoch, int64_t i) const {
+  timeline::Slice slice(timeline_id());
   const int64_t start = clock_ns();
   Row made = make_row(epoch, i);
   work_.rows.fetch_add(1, std::memory_order_relaxed);
@@ -35,12 +36,19 @@ Row Dataset::row(uint64_t epoch, int64_t i) const {
   return made;
 }
 
+timeline::Id Dataset::timeline_id() const {
+  if (!timeline::on(timeline::kData)) return 0;
+  return work_.mark.get(
+      [&] { return timeline::What{.kind = timeline::Kind::kData, .name = describe()}; });
+}
+
 Row Dataset::make_row(uint64_t, int64_t) const {
   internal_error(__FILE__, __LINE__, "indexable", "rows of this dataset have no numbers");
 }
 
 Job timed(const Dataset& of, Job job) {
-  return [&work = of.work(), job = std::move(job)] {
+  return [&of, &work = of.work(), job = std::move(job)] {
+    timeline::Slice slice(of.timeline_id());
     const int64_t start = clock_ns();
     Row made = job();
     work.rows.fetch_add(1, std::memory_order_relaxed);
@@ -89,6 +97,7 @@ class StreamedRows final : public Rows {
       : source_(source), stream_(std::move(stream)) {}
   bool next(Job* job) override {
     Row row;
+    timeline::Slice slice(source_.timeline_id());
     const int64_t start = clock_ns();
     if (!stream_->next(&row)) return false;
     source_.work().rows.fetch_add(1, std::memory_order_relaxed);

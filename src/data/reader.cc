@@ -195,6 +195,11 @@ bool Reader::next(Row* row) {
 }
 
 bool Reader::next(Tensors* row) {
+  static timeline::Mark mark;
+  timeline::Slice slice(timeline::on(timeline::kData) ? mark.get([] {
+    return timeline::What{.kind = timeline::Kind::kData, .name = "next row"};
+  })
+                                                      : 0);
   Row values;
   if (!next(&values)) return false;
   *row = to_tensors(values, dataset_->columns(), "dataset");

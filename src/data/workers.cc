@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/timeline.h"
 #include "base/threads.h"
 
 namespace mycel::data {
@@ -23,6 +24,10 @@ struct Slot {
   bool ready = false, mark = false;
   size_t bytes = 0;
 };
+
+timeline::Id waits(const char* what) {
+  return timeline::on(timeline::kData) ? timeline::named(timeline::Kind::kWait, what) : 0;
+}
 
 size_t bytes_of(const Row& row) {
   size_t n = 0;
@@ -123,7 +128,11 @@ struct Workers::Shared {
 void Workers::Shared::work() {
   std::unique_lock lock(mutex);
   for (;;) {
-    room_made.wait(lock, [&] { return stopping || finished || (!taking && room()); });
+    auto may = [&] { return stopping || finished || (!taking && room()); };
+    if (!may()) {
+      timeline::Slice slice(waits(room() ? "another thread takes the next job" : "the queue is full"));
+      room_made.wait(lock, may);
+    }
     if (stopping || finished) return;
     taking = true;
     lock.unlock();
@@ -204,8 +213,14 @@ Workers::Found Workers::next(Row* row, std::exception_ptr* row_error) {
   std::unique_lock lock(s.mutex);
   auto ready = [&] { return s.slots.empty() ? s.finished : s.slots.front()->ready; };
   ++s.given_since_growth;
-  const bool waits = !ready();
-  if (waits) {
+  if (timeline::on(timeline::kData)) {
+    auto made = std::count_if(s.slots.begin(), s.slots.end(), [](auto& x) { return x->ready; });
+    timeline::note_queue(timeline::named(timeline::Kind::kQueue, "rows that are ready"),
+                         static_cast<uint32_t>(made));
+  }
+  const bool waited = !ready();
+  if (waited) {
+    timeline::Slice slice(waits("no row is ready"));
     const int64_t start = clock_ns();
     ++s.stats.waits;
     const int n = static_cast<int>(s.threads.size());
@@ -229,7 +244,7 @@ Workers::Found Workers::next(Row* row, std::exception_ptr* row_error) {
   s.bytes -= slot->bytes;
   --s.ready;
   const size_t each = std::max<size_t>(s.mean_bytes(), 1);
-  s.depth.taken(waits, s.ready, static_cast<int64_t>(s.limits.bytes / each),
+  s.depth.taken(waited, s.ready, static_cast<int64_t>(s.limits.bytes / each),
                 static_cast<int>(s.threads.size()) < s.limits.threads);
   s.room_made.notify_one();
   if (slot->mark) return Found::kMark;

@@ -92,6 +92,8 @@ class Index {
   virtual bool read(const Item& item, const std::function<void(const Recorded&)>& f) = 0;
   virtual std::vector<Fact> facts() = 0;
   virtual std::vector<Problem> problems() = 0;
+  // The log folder, without links.
+  virtual std::string folder() const = 0;
 };
 
 struct IndexOptions {

@@ -328,6 +328,15 @@ void Recorder::graph(const std::string& tag, const ir::Graph& graph) {
   record("graph/" + tag, graph_json(graph));
 }
 
+void Recorder::graph_and_passes(const std::string& tag, std::shared_ptr<const ir::Graph> g) {
+  graph(tag, *g);
+  const Place at{now(), 0, "graph_passes/" + tag};
+  const size_t cost = 1024 + g->size() * 256;
+  writer_->put(cost, [g = std::move(g), at] {
+    return framed(text_event(at, passes_json(*g), kRecordPlugin));
+  });
+}
+
 void Recorder::hparams(const HParams& params) {
   writer_->put(session_start_event(now(), params, {}));
 }

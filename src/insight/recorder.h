@@ -43,6 +43,9 @@ class Recorder {
   void text(const std::string& tag, const std::string& value, int64_t step);
   // A computation graph: for TensorBoard, and with everything that is known for our own page.
   void graph(const std::string& tag, const ir::Graph& graph);
+  // The same, and what each pass of the compiler makes of it ("graph_passes/<tag>"): that is found
+  // out by the recorder's own thread.
+  void graph_and_passes(const std::string& tag, std::shared_ptr<const ir::Graph> graph);
   // What the run was made with, and whether it ended well.
   void hparams(const HParams& params);
   void ended(bool success);
@@ -70,5 +73,8 @@ class Recorder {
 std::string environment_json();
 // A graph as JSON: nodes with op, name, operands, types, source line and regions.
 std::string graph_json(const ir::Graph& graph);
+// [{"name", "nodes", "ops": {op: count}, "graph"}…] of the passes that change something: the graph
+// only of the last one, and of all where it is small.
+std::string passes_json(const ir::Graph& graph);
 
 }  // namespace mycel::insight

@@ -9,6 +9,7 @@
 #include "ir/adjoint.h"
 #include "ir/core_ops.h"
 #include "ir/expansion.h"
+#include "ir/phase.h"
 
 namespace mycel::ir {
 
@@ -42,7 +43,7 @@ Loc intern_loc(const std::string& text) {
 const std::string& loc_text(Loc loc) {
   Locs& l = locs();
   std::lock_guard lock(l.mutex);
-  return l.texts[loc];
+  return l.texts[loc & kLocMask];
 }
 
 Node& NodeList::add() {

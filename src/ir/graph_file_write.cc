@@ -12,6 +12,7 @@
 #include "ir/graph_file.h"
 #include "ir/graph_file_generated.h"
 #include "ir/graph_file_layout.h"
+#include "ir/phase.h"
 #include "mycel/version.h"
 
 namespace mycel::ir {
@@ -127,7 +128,7 @@ class Encoder {
         fmt::format(
             "{}: attribute '{}' is a function of the host program, which a file cannot hold",
             n.op->name, name),
-        n.loc ? "At " + loc_text(n.loc) : "");
+        has_line(n.loc) ? "At " + loc_text(n.loc) : "");
   }
 
   fb::Offset<file::Node> node(const Node& n, const std::vector<int32_t>& first) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "ir/function.h"
+#include "ir/phase.h"
 
 namespace mycel::ir {
 namespace {
@@ -112,7 +113,7 @@ class Printer {
     for (size_t i = 0; i < n.inputs.size(); ++i) s += (i ? ", " : "") + ref(n.inputs[i]);
     s += ")" + attrs_text(n, indent);
     for (size_t j = 0; j < n.types.size(); ++j) s += (j ? ", " : " : ") + n.types[j].str();
-    if (n.loc) s += " @" + quoted(loc_text(n.loc));
+    if (has_line(n.loc)) s += " @" + quoted(loc_text(n.loc));
     return s;
   }
 

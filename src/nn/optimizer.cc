@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/timeline.h"
 #include "mycel/ops.h"
 #include "nn/arith.h"
 #include "runtime/jit.h"
@@ -264,6 +265,7 @@ Optimizer::~Optimizer() = default;
 void Optimizer::step(std::span<const Tensor> gradients) {
   MYCEL_CHECK(def.update, "{} is a base class", def.name);
   check_count(gradients.size());
+  timeline::InPhase update(timeline::Phase::kUpdate);
   places_ = all_places();
   can_compile(gradients) ? step_compiled(gradients) : step_by_ops(gradients);
 }
@@ -325,6 +327,7 @@ void Optimizer::step_unless(const Tensor& skip, std::span<const Tensor> gradient
 void Optimizer::lars_step(std::span<const Tensor> gradients, const std::vector<bool>& flags,
                           const Lars& settings) {
   check_count(gradients.size());
+  timeline::InPhase update(timeline::Phase::kUpdate);
   Tensors now = scheduled_now();
   if (def.begin) def.begin(*this);
   for (size_t i = 0; i < params_.size(); ++i) {

@@ -3,6 +3,7 @@
 // by 2, sums in another order), its line says so; all others keep every bit.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -75,7 +76,9 @@ GraphOut join_epilogues(const ir::Graph& g, Accepts accepts);
 // with MYCEL_DEBUG=1 each result is verified (ir/verify.h). Without `evaluate` nothing is folded,
 // and without `accepts` nothing is joined. `steady`: which parameters seldom change from run to
 // run.
+// `observe` sees the graph that is given ("input") and what each pass made of it.
+using Observe = std::function<void(const char* pass, const ir::Graph& g)>;
 GraphOut optimize(const ir::Graph& g, Evaluate evaluate = nullptr, Accepts accepts = nullptr,
-                  const std::vector<bool>& steady = {});
+                  const std::vector<bool>& steady = {}, const Observe& observe = {});
 
 }  // namespace mycel::passes

@@ -100,15 +100,17 @@ class Dump {
 }  // namespace
 
 GraphOut optimize(const ir::Graph& g, Evaluate evaluate, Accepts accepts,
-                  const std::vector<bool>& steady) {
+                  const std::vector<bool>& steady, const Observe& observe) {
   Dump dump(g.name());
   dump("input", g);
+  if (observe) observe("input", g);
   ir::verify_after("tracing", g);
   GraphOut now;
   auto done = [&](const char* name, GraphOut result) {
     now = std::move(result);
     ir::verify_after(name, *now);
     dump(name, *now);
+    if (observe) observe(name, *now);
   };
   for (const Step& s : kFirst) done(s.name, s.run(now ? *now : g));
   for (int round = 0; round < kMostRounds; ++round) {

@@ -7,10 +7,13 @@
 
 #include "backend/cpu/kernel.h"
 #include "base/error.h"
+#include "base/timeline.h"
 #include "ir/core_ops.h"
 #include "ir/expansion.h"
 #include "ir/operands.h"
+#include "ir/phase.h"
 #include "runtime/control.h"
+#include "runtime/node_facts.h"
 #include "runtime/region.h"
 #include "runtime/trace.h"
 
@@ -35,6 +38,7 @@ struct Entry {
   std::shared_ptr<const cpu::Prepared> prepared;
   const cpu::KernelDef* host = nullptr;
   std::shared_ptr<ir::Graph> expansion;
+  timeline::Mark mark;
   Entry* next = nullptr;
 };
 
@@ -184,6 +188,8 @@ Entry& lookup(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& att
     }
   }
   ++c.stats.misses;
+  timeline::Slice slice(timeline::on() ? timeline::named(timeline::Kind::kCompile, "prepare " + op.name)
+                                       : 0);
   std::unique_ptr<Entry> made = make_entry(op, hash, in, attrs);
   if (c.entries.size() >= 4 * kBuckets) clear_dispatch_cache();
   made->next = c.buckets[hash % kBuckets];  // making it may have called other ops
@@ -269,6 +275,26 @@ Tensors run_entry(const Entry& e, std::span<const Tensor> in) {
   return run_expansion(*e.op, *e.expansion, args);
 }
 
+timeline::Id id_of(const Entry& e) {
+  return e.mark.get([&] {
+    const char* way = e.prepared      ? e.prepared->implementation()
+                      : e.host        ? e.host->name
+                      : e.op->def.view ? "view"
+                                       : "made of others";
+    if (e.promotes || e.out.empty())
+      return timeline::What{.kind = timeline::Kind::kEager, .name = e.op->name};
+    timeline::What what = describe(*e.op, type_pointers(e), e.out, e.full, way);
+    what.where = timeline::where_now();  // of the first call of this signature
+    return what;
+  });
+}
+
+// The same, timed.
+Tensors run_watched(const Entry& e, std::span<const Tensor> in) {
+  timeline::Slice slice(id_of(e), static_cast<uint32_t>(timeline::phase()));
+  return run_entry(e, in);
+}
+
 // How far the operands are from plain values with memory.
 enum class Watch { kPlain, kAbstract, kTraced };
 
@@ -346,18 +372,19 @@ Tensors call_watched(const ir::Op& op, std::span<const Tensor> in, const ir::Att
 Tensors call(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs) {
   if (op.holds_code) return region_kernel(op)(op, in, op.complete(attrs));
   if (watch_of(in) != Watch::kPlain) return call_watched(op, in, attrs);
-  return run_entry(lookup(op, in, attrs), in);
+  const Entry& e = lookup(op, in, attrs);
+  return timeline::on() ? run_watched(e, in) : run_entry(e, in);
 }
 
 Tensor call1(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs) {
   if (!op.holds_code && watch_of(in) == Watch::kPlain) {
     Entry& e = lookup(op, in, attrs);
-    if (e.prepared && e.out.size() == 1) {
+    if (e.prepared && e.out.size() == 1 && !timeline::on()) {
       Tensor out;
       run_prepared(e, in, &out);
       return out;
     }
-    Tensors out = run_entry(e, in);
+    Tensors out = timeline::on() ? run_watched(e, in) : run_entry(e, in);
     MYCEL_CHECK(out.size() == 1, "op {} gave {} results where one was expected", op.name,
                 out.size());
     return std::move(out[0]);
@@ -395,7 +422,7 @@ Tensors run_graph(const ir::Graph& g, std::span<const Tensor> args) {
     try {
       values[n.id] = call(*n.op, in, n.attrs);
     } catch (UserError& e) {
-      if (n.loc) e.set_where("At " + ir::loc_text(n.loc));
+      if (ir::has_line(n.loc)) e.set_where("At " + ir::loc_text(n.loc));
       throw;
     }
   }

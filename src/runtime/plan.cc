@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "ir/phase.h"
 #include "runtime/dispatch.h"
 #include "runtime/loop_plan.h"
+#include "runtime/node_facts.h"
 #include "runtime/probe.h"
 #include "tensor/provide_pages.h"
 #include "tensor/stack.h"
@@ -165,6 +167,7 @@ Plan::Frame Plan::frame(std::span<const Tensor> args) const {
   f.results.resize(results_.size());
   f.held.resize(held_);
   if (stats_.arena_bytes) {
+    timeline::Owner owner(timeline::on(timeline::kMemory) ? arena_id() : 0);
     f.arena = Storage::allocate(stats_.arena_bytes);
     provide_pages(f.arena->data(), stats_.arena_bytes);
   }
@@ -181,19 +184,44 @@ void Plan::bind(Frame& f) const {
   }
 }
 
-void Plan::probe_step(const Step& s, Frame& f) const {
+timeline::Id Plan::id_of(const Step& s) const {
+  return s.mark.get([&] {
+    const char* way = s.kernel ? s.kernel->implementation() : kWays[s.kind];
+    if (s.node) return describe(*s.node, way);
+    return timeline::What{.kind = timeline::Kind::kKernel,
+                          .phase = ir::phase_of(s.loc),
+                          .name = "pack for " + s.op->name,
+                          .implementation = way,
+                          .where = ir::loc_text(s.loc)};
+  });
+}
+
+timeline::Id Plan::arena_id() const {
+  return arena_mark_.get([&] {
+    timeline::What what{.kind = timeline::Kind::kArena, .name = graph_->name()};
+    what.bytes = static_cast<int64_t>(stats_.arena_bytes);
+    for (const Lived& l : lived_)
+      what.lives.push_back({id_of(steps_[static_cast<size_t>(l.step)]), l.bytes, l.step, l.last});
+    return what;
+  });
+}
+
+void Plan::watch_step(const Step& s, Frame& f) const {
+  timeline::Slice slice(timeline::on() ? id_of(s) : 0,
+                        static_cast<uint32_t>(timeline::phase()));
+  if (!probe::on.load(std::memory_order_relaxed)) return run_step(s, f);
   probe::Span span;
   run_step(s, f);
   probe::note_step(graph_, *s.node, s.kernel ? s.kernel->implementation() : kWays[s.kind], span);
 }
 
 void Plan::execute(Frame& f) const {
-  const bool probed = probe::on.load(std::memory_order_relaxed);
+  const bool watched = probe::on.load(std::memory_order_relaxed) || timeline::on();
   for (const Step& s : steps_) {
     try {
-      probed ? probe_step(s, f) : run_step(s, f);
+      watched ? watch_step(s, f) : run_step(s, f);
     } catch (UserError& e) {
-      if (s.loc) e.set_where("At " + ir::loc_text(s.loc));
+      if (ir::has_line(s.loc)) e.set_where("At " + ir::loc_text(s.loc));
       throw;
     }
   }
@@ -244,7 +272,10 @@ void Plan::find_kept(Frame& f) const {
     at.clear();
     for (int v : s.in) at.push_back(address(v, f));
     for (int v : s.out) at.push_back(address(v, f));
-    s.kernel->run(at.data());
+    {
+      timeline::Slice slice(timeline::on() ? id_of(s) : 0);
+      s.kernel->run(at.data());
+    }
     each_kept(s.in, [&](size_t slot) {
       if (last[slot] == i) fresh->values[slot] = Tensor();
     });
@@ -253,6 +284,11 @@ void Plan::find_kept(Frame& f) const {
 }
 
 Tensors Plan::run(std::span<const Tensor> args) const {
+  timeline::Slice slice(timeline::on() ? mark_.get([&] {
+    return timeline::What{.kind = timeline::Kind::kProgram, .name = graph_->name()};
+  })
+                                       : 0,
+                        static_cast<uint32_t>(timeline::phase()));
   if (!probe::on.load(std::memory_order_relaxed)) return run_bound(args);
   probe::Span span;
   Tensors results = run_bound(args);

@@ -3,6 +3,7 @@
 // and no allocation besides the arena and the results.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,12 +12,18 @@
 #include <vector>
 
 #include "backend/cpu/kernel.h"
+#include "base/timeline.h"
 #include "ir/graph.h"
 #include "tensor/tensor.h"
 
 namespace mycel::runtime {
 
 class LoopPlan;
+
+// What `Plan::build` makes of a graph before it chooses kernels; `observe` sees every pass.
+std::shared_ptr<ir::Graph> optimized(
+    const ir::Graph& g, const std::vector<bool>& steady = {},
+    const std::function<void(const char* pass, const ir::Graph& g)>& observe = {});
 
 struct PlanOptions {
   // Parameters whose buffers the plan may overwrite with a result when the caller holds the only
@@ -70,6 +77,7 @@ class Plan {
     std::vector<bool> last;    // per operand: nobody reads it after this step
     ir::Loc loc = 0;
     size_t first = 0;  // of its addresses in Frame::addresses
+    timeline::Mark mark;
   };
   // What follows from steady parameters, and which they were.
   struct Kept {
@@ -99,7 +107,9 @@ class Plan {
   void push(const Step& s, Frame& f) const;
   void pop(const Step& s, Frame& f) const;
   void run_step(const Step& s, Frame& f) const;
-  void probe_step(const Step& s, Frame& f) const;  // the same, timed
+  void watch_step(const Step& s, Frame& f) const;  // the same, timed
+  timeline::Id id_of(const Step& s) const;
+  timeline::Id arena_id() const;
   Tensors run_bound(std::span<const Tensor> args) const;
 
   std::shared_ptr<const ir::Graph> graph_;  // optimised; keeps nodes alive
@@ -109,6 +119,13 @@ class Plan {
   std::vector<Step> seldom_;     // of steady parameters alone; results are kept
   std::vector<size_t> steady_;   // the parameters that they read
   std::vector<ir::Type> keeps_;  // by kept slot
+  // Of the arena's buffers, steps by their places; for measurements.
+  struct Lived {
+    int step, last;
+    size_t bytes;
+  };
+  std::vector<Lived> lived_;
+  timeline::Mark mark_, arena_mark_;
   Tensors constants_;
   std::vector<int> results_;      // value number of each result
   std::map<size_t, int> donors_;  // result -> parameter whose buffer it may take

@@ -37,12 +37,17 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
+std::shared_ptr<ir::Graph> optimized(const ir::Graph& g, const std::vector<bool>& steady,
+                                     const passes::Observe& observe) {
+  return passes::optimize(g, evaluate, accepts, steady, observe);
+}
+
 class PlanBuilder {
  public:
   PlanBuilder(const ir::Graph& g, const PlanOptions& options)
       : plan_(std::make_shared<Plan>()), options_(options) {
     auto start = std::chrono::steady_clock::now();
-    plan_->graph_ = passes::optimize(g, evaluate, accepts, options.steady);
+    plan_->graph_ = optimized(g, options.steady);
     g_passes_seconds += seconds_since(start);
   }
 
@@ -367,8 +372,10 @@ class PlanBuilder {
       }
     }
     plan_->stats_.arena_bytes = place_buffers(lives);
-    for (size_t i = 0; i < values.size(); ++i)
+    for (size_t i = 0; i < values.size(); ++i) {
       put(values[i], {Plan::Place::kArena, lives[i].offset});
+      plan_->lived_.push_back({lives[i].first, lives[i].last, lives[i].bytes});
+    }
   }
 
   std::shared_ptr<Plan> plan_;
@@ -380,6 +387,8 @@ class PlanBuilder {
 };
 
 std::shared_ptr<const Plan> Plan::build(const ir::Graph& g, const PlanOptions& options) {
+  timeline::Slice slice(timeline::on() ? timeline::named(timeline::Kind::kCompile, "compile " + g.name())
+                                       : 0);
   auto start = std::chrono::steady_clock::now();
   double passes = g_passes_seconds;
   auto plan = PlanBuilder(g, options).build();

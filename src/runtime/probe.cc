@@ -9,11 +9,9 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/threads.h"
-#include "ir/core_ops.h"
-#include "ir/flops.h"
+#include "runtime/node_facts.h"
 
 namespace mycel::runtime {
 namespace {
@@ -49,40 +47,9 @@ Table& table() {
 
 thread_local probe::Span* g_span = nullptr;
 
-std::string name_of(const ir::Node& n) {
-  if (n.op != ir::core_ops().fused) return n.op->name;
-  std::vector<std::string> parts;
-  for (const ir::Node& inside : n.attrs[0].graph()->nodes()) {
-    if (inside.op && inside.op != ir::core_ops().constant) parts.push_back(inside.op->name);
-  }
-  return fmt::format("fused({})", fmt::join(parts, ", "));
-}
-
-int64_t bytes_of(const ir::Type& t) {
-  return t.shape.known() ? t.shape.size() * static_cast<int64_t>(size_of(t.dtype)) : 0;
-}
-
-int64_t flops_of(const ir::Node& n) {
-  if (n.op->holds_code) return -1;
-  auto known = [](const ir::Type& t) { return t.shape.known(); };
-  bool all = std::all_of(n.types.begin(), n.types.end(), known);
-  for (const ir::Value& v : n.inputs) all = all && (!v || known(v.type()));
-  return all ? ir::flops(n) : -1;
-}
-
 ProbeRow row_of(const ir::Node& n, const Count& c) {
-  ProbeRow row{name_of(n), "", c.implementation, ir::loc_text(n.loc), c.runs, c.ns, flops_of(n), 0};
-  std::vector<std::string> in, out;
-  for (const ir::Value& v : n.inputs) {
-    in.push_back(v ? v.type().str() : "-");
-    if (v) row.bytes += bytes_of(v.type());
-  }
-  for (const ir::Type& t : n.types) {
-    out.push_back(t.str());
-    row.bytes += bytes_of(t);
-  }
-  row.types = fmt::format("{} -> {}", fmt::join(in, ", "), fmt::join(out, ", "));
-  return row;
+  return {name_of(n), types_of(n), c.implementation, ir::loc_text(n.loc),
+          c.runs,     c.ns,        flops_of(n),      bytes_of(n)};
 }
 
 std::string shortened(const std::string& s, size_t most) {

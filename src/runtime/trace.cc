@@ -1,6 +1,7 @@
 #include "runtime/trace.h"
 
 #include "base/error.h"
+#include "ir/phase.h"
 #include "runtime/region.h"
 
 namespace mycel::runtime {
@@ -66,7 +67,8 @@ void Recorder::record(const ir::Op& op, std::span<const Tensor> inputs, const ir
   ir::Types types;
   types.reserve(results.size());
   for (const Tensor& t : results) types.push_back(ir::type_of(t));
-  ir::Node* node = graph_->add_typed(op, std::move(values), attrs, std::move(types), current_loc());
+  ir::Node* node = graph_->add_typed(op, std::move(values), attrs, std::move(types),
+                                     ir::with_phase(current_loc(), timeline::phase()));
   first_primal_.push_back(static_cast<uint32_t>(primals_.size()));
   for (size_t i = 0; i < results.size(); ++i) {
     primals_.push_back(results[i]);

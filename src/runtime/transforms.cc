@@ -4,6 +4,7 @@
 #include "autodiff/forward.h"
 #include "autodiff/taylor.h"
 #include "base/error.h"
+#include "base/timeline.h"
 #include "ir/activity.h"
 #include "ir/core_ops.h"
 #include "runtime/dispatch.h"
@@ -88,6 +89,7 @@ bool may_agree(const Shape& a, const Shape& b) {
 
 Tensors run_backward(const Tape& tape, const BackwardProgram& program,
                      std::span<const Tensor> seeds) {
+  timeline::InPhase backward(timeline::Phase::kBackward);
   const autodiff::Backward& b = program.backward;
   Tensors in;
   for (const ir::Value& r : b.residuals) in.push_back(tape.recorder.primal_of(r));

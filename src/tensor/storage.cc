@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/timeline.h"
 #include "tensor/allocator.h"
 
 namespace mycel {
@@ -11,6 +12,8 @@ Ref<Storage> Storage::allocate(size_t bytes) {
   s->data_ = take_block(bytes, &s->capacity_);
   s->bytes_ = bytes;
   account_bytes(static_cast<int64_t>(bytes));
+  if (timeline::on(timeline::kMemory))
+    timeline::note_memory(s->data_, static_cast<int64_t>(bytes));
   return s;
 }
 
@@ -27,8 +30,10 @@ Storage::~Storage() {
   if (release_) {
     release_();
   } else if (data_) {
-    give_block(data_, capacity_);
     account_bytes(-static_cast<int64_t>(bytes_));
+    if (timeline::on(timeline::kMemory))
+      timeline::note_memory(data_, -static_cast<int64_t>(bytes_));
+    give_block(data_, capacity_);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/timeline.h"
 #include "data/reader.h"
 #include "nn/train_step.h"
 #include "runtime/jit.h"
@@ -78,6 +79,19 @@ bool due(const Validation& v, int64_t epoch) {
   return epoch % v.every == 0;
 }
 
+// A step for the timeline, from asking for its data to the end of what it calls.
+struct Stepping {
+  explicit Stepping(int64_t number, bool training = true) {
+    timeline::begin_step(number, training);
+  }
+  ~Stepping() { timeline::end_step(); }
+  Stepping(const Stepping&) = delete;
+  bool drop() const {  // there was no data; gives true
+    timeline::drop_step();
+    return true;
+  }
+};
+
 // Where the data stands after `start.step` steps, when epochs are not the dataset's own.
 data::Position position_of_step(const data::Dataset& dataset, const Progress& start) {
   if (start.step == 0) return {};
@@ -91,6 +105,9 @@ data::Position position_of_step(const data::Dataset& dataset, const Progress& st
 }  // namespace
 
 void Loop::at(Moment m) {
+  timeline::Slice slice(
+      timeline::on() && !callbacks_.empty() ? timeline::named(timeline::Kind::kCallback, name_of(m))
+                                            : 0);
   for (const CallbackPtr& c : callbacks_) c->at(m, run_);
 }
 
@@ -113,7 +130,8 @@ bool Loop::train_epoch(data::Reader& rows) {
   run_.steps = 1;
   for (;;) {
     if (run_.stop) return false;
-    if (!rows.next(&run_.batch)) return true;
+    Stepping step(run_.step + 1);
+    if (!rows.next(&run_.batch)) return step.drop();
     ++run_.step;
     ++run_.position;
     at(Moment::kTrainStepBegin);
@@ -131,13 +149,15 @@ bool Loop::train_call(data::Reader& rows, int64_t sink) {
   auto read = [&](Tensors* row) {
     return count != 0 && (sink > 0 ? rows.next_of_any_epoch(row) : rows.next(row));
   };
-  if (!read(&run_.batch)) return true;
+  Stepping step(run_.step + 1);
+  if (!read(&run_.batch)) return step.drop();
   bool first = true;
   run_.steps = 0;
   Program::NextBatch next = [&](Tensors* batch) {
     if (!first) {
       after_step();
-      if (!read(&run_.batch)) return false;
+      timeline::begin_step(run_.step + 1);
+      if (!read(&run_.batch)) return !step.drop();
       ++run_.step;
       ++run_.position;
     }
@@ -232,7 +252,12 @@ Metrics Loop::eval(const data::DatasetPtr& dataset, bool sink) {
   program_.clear_metrics();
   at(Moment::kEvalBegin);
   at(Moment::kEvalEpochBegin);
-  while (!run_.stop && rows.next(&run_.batch)) {
+  while (!run_.stop) {
+    Stepping step(run_.step + 1, false);
+    if (!rows.next(&run_.batch)) {
+      step.drop();
+      break;
+    }
     ++run_.step;
     ++run_.position;
     at(Moment::kEvalStepBegin);

@@ -9,6 +9,7 @@ import { Dashboard } from "./pages/dashboard";
 import { DataPage } from "./pages/data";
 import { GraphPage } from "./pages/graph";
 import { LineagePage } from "./pages/lineage";
+import { ProfilerPage } from "./pages/profiler";
 import { go, pages, speak, startDark, startLanguage, store, t, useView, type Page } from "./state";
 
 const mostChosen = 10; // runs that a page shows before anybody has chosen
@@ -154,7 +155,9 @@ function App() {
           </aside>
         )}
         <main>
-          {runs === null ? null : view.page === "dashboard" || !runs.length ? (
+          {runs === null ? null : view.page === "profiler" ? (
+            <ProfilerPage view={view} chosen={chosen} version={version} dark={dark} />
+          ) : view.page === "dashboard" || !runs.length ? (
             <Dashboard view={view} runs={runs} chosen={chosen} version={version} dark={dark} />
           ) : view.page === "graph" ? (
             <GraphPage view={view} chosen={chosen} version={version} />

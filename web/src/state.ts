@@ -4,8 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 import type { Language, Word } from "./words";
 import { words } from "./words";
 
-export type Page = "dashboard" | "graph" | "data" | "lineage";
-export const pages: Page[] = ["dashboard", "graph", "data", "lineage"];
+export type Page = "dashboard" | "graph" | "data" | "lineage" | "profiler";
+export const pages: Page[] = ["dashboard", "graph", "data", "lineage", "profiler"];
 
 export interface View {
   page: Page;
@@ -89,4 +89,5 @@ export function speak(l: Language) {
   language = l;
   document.documentElement.lang = l === "zh" ? "zh-CN" : "en";
 }
+export const spoken = (): Language => language;
 export const t = (w: Word): string => words[language][w];

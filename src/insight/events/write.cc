@@ -4,6 +4,7 @@
 
 #include "insight/events/format.h"
 #include "insight/events/protozero.h"
+#include "ir/phase.h"
 
 namespace mycel::insight {
 namespace {
@@ -124,7 +125,7 @@ void add_types(Builder<f::NodeDef>& node, const ir::Node& n) {
     for (const ir::Type& t : n.types) add_shape(list, f::AttrList::kShape, t.shape);
   }
   add_attr(node, "_output_shapes", shapes);
-  if (n.loc) {
+  if (ir::has_line(n.loc)) {
     std::string where;
     Builder<f::AttrValue>(where).add_bytes(f::AttrValue::kString, ir::loc_text(n.loc));
     add_attr(node, "where", where);

@@ -14,9 +14,16 @@ using Arguments = std::multimap<std::string, std::string>;
 
 struct Answer {
   std::string body, type = "application/json";
+  std::string file_name = {};  // for a download
 };
 
 // Questions by the last part of their address: "runs" for /api/runs.
 const std::map<std::string, std::function<Answer(Index&, const Arguments&)>>& questions();
+
+// profile_answers.cc
+Answer profiles(Index&, const Arguments&);
+Answer profile_summary(Index&, const Arguments&);
+Answer profile_slices(Index&, const Arguments&);
+Answer profile_trace(Index&, const Arguments&);
 
 }  // namespace mycel::insight::server

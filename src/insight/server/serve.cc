@@ -123,6 +123,8 @@ class Server {
     try {
       Answer a = found->second(*index_, {q.params.begin(), q.params.end()});
       r->set_header("Cache-Control", "no-store");
+      if (!a.file_name.empty())
+        r->set_header("Content-Disposition", fmt::format("attachment; filename={}", a.file_name));
       r->set_content(std::move(a.body), a.type);
     } catch (const UserError& e) {
       const bool absent = e.kind() == ErrorKind::kKey, wrong = e.kind() == ErrorKind::kValue;

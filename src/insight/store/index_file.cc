@@ -14,6 +14,7 @@
 #include <xxhash.h>
 
 #include "base/error.h"
+#include "insight/profile/profile.h"
 #include "insight/store/tables.h"
 #include "loops/cache.h"
 
@@ -164,13 +165,18 @@ void IndexFile::load() {
 }
 
 // Event files in the folder and below. Links that lead out of it are refused.
-std::vector<fs::path> IndexFile::event_files(std::vector<std::string>* refused) const {
+std::vector<fs::path> IndexFile::event_files(std::vector<std::string>* refused,
+                                             uint64_t* profiles) const {
   std::vector<fs::path> out;
   std::error_code error;
   fs::recursive_directory_iterator it(folder_, fs::directory_options::skip_permission_denied,
                                       error);
   for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
     const fs::path& path = it->path();
+    if (path.extension() == profile::kFileEnd) {
+      const std::string name = path.string();
+      *profiles += XXH3_64bits(name.data(), name.size());
+    }
     if (path.filename().string().find("tfevents") == std::string::npos) continue;
     std::error_code wrong;
     if (it->is_symlink(wrong)) {
@@ -189,7 +195,9 @@ std::vector<fs::path> IndexFile::event_files(std::vector<std::string>* refused) 
 bool IndexFile::update() {
   bool changed = false;
   std::vector<std::string> refused;
-  for (const fs::path& path : event_files(&refused)) changed |= follow(path);
+  uint64_t profiles = 0;
+  for (const fs::path& path : event_files(&refused, &profiles)) changed |= follow(path);
+  changed |= std::exchange(profiles_, profiles) != profiles;
   store();
   {
     std::unique_lock lock(mutex_);

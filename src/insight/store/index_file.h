@@ -36,6 +36,7 @@ class IndexFile final : public Index {
   bool read(const Item& item, const std::function<void(const Recorded&)>& f) override;
   std::vector<Fact> facts() override;
   std::vector<Problem> problems() override;
+  std::string folder() const override { return folder_.string(); }
 
  private:
   struct File {
@@ -58,7 +59,8 @@ class IndexFile final : public Index {
 
   void open_writer();
   void load();
-  std::vector<std::filesystem::path> event_files(std::vector<std::string>* refused) const;
+  std::vector<std::filesystem::path> event_files(std::vector<std::string>* refused,
+                                                 uint64_t* profiles) const;
   bool follow(const std::filesystem::path& path);
   void take(const File& file, uint64_t at, const Recorded& r);
   void take_facts(int64_t run, const Recorded& r);
@@ -88,6 +90,7 @@ class IndexFile final : public Index {
   std::unordered_map<std::string, int64_t> runs_;
   std::unordered_map<int64_t, RunInfo> run_infos_;
   std::vector<int64_t> changed_runs_;
+  uint64_t profiles_ = 0;  // which files of profiles there are
   std::map<std::tuple<int64_t, Kind, std::string>, Growing, std::less<>> series_;
   std::vector<Growing*> waiting_;
   size_t waiting_points_ = 0;

@@ -1,18 +1,12 @@
-import dagre from "@dagrejs/dagre";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ask, type Tags } from "../api";
 import type { Shown } from "../charts/line";
+import { layOut, type Layout } from "../layout";
 import { edges, outline, wayTo, type Group, type Part, type RecordedGraph } from "../outline";
 import { colourOf } from "../palette";
 import { t, type View } from "../state";
 import { Empty } from "./empty";
-
-interface Placed {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-}
+import { graphOfPass, PassChooser, usePasses } from "./passes";
 
 function label(g: RecordedGraph, p: Part): [string, string] {
   if ("group" in p) return [p.group.name, `${p.group.count} ${t("nodes")}`];
@@ -20,23 +14,9 @@ function label(g: RecordedGraph, p: Part): [string, string] {
   return [n.name ? n.name : n.op, n.types[0] ?? ""];
 }
 
-function layout(g: RecordedGraph, group: Group) {
-  const d = new dagre.graphlib.Graph();
-  d.setGraph({ rankdir: "TB", nodesep: 24, ranksep: 46 });
-  d.setDefaultEdgeLabel(() => ({}));
-  group.parts.forEach((p, i) => {
-    const wide = Math.max(...label(g, p).map((s) => s.length));
-    d.setNode(String(i), { width: 24 + 7 * wide, height: 40 });
-  });
-  const joins = edges(g, group);
-  for (const e of joins) d.setEdge(String(e.from), String(e.to));
-  dagre.layout(d);
-  return {
-    places: group.parts.map((_, i) => d.node(String(i)) as Placed),
-    joins: joins.map((e) => ({ ...e, points: d.edge(String(e.from), String(e.to)).points as { x: number; y: number }[] })),
-    width: d.graph().width ?? 100,
-    height: d.graph().height ?? 100,
-  };
+function layout(g: RecordedGraph, group: Group): Promise<Layout> {
+  const widths = group.parts.map((p) => 24 + 7 * Math.max(...label(g, p).map((s) => s.length)));
+  return layOut(widths, edges(g, group));
 }
 
 export function GraphPage({ view, chosen, version }: { view: View; chosen: Shown[]; version: number }) {
@@ -58,6 +38,9 @@ export function GraphPage({ view, chosen, version }: { view: View; chosen: Shown
       old = true;
     };
   }, [key]);
+  const recorded = (tags?.record ?? []).some((r) => r.tag === choice?.tag.replace(/^graph\//, "graph_passes/") && r.runs.some(([id]) => id === choice?.run.id));
+  const passes = usePasses(choice?.run.id, choice?.tag, recorded);
+  const top = graphOfPass(view, passes, graph);
   if (tags && !choices.length)
     return <Empty text={t("noGraph")} code={"mycel.set_context(mode=mycel.GRAPH_MODE)\nmodel.train(10, dataset, callbacks=[SummaryCollector(\"runs/first\")])"} />;
   return (
@@ -65,7 +48,7 @@ export function GraphPage({ view, chosen, version }: { view: View; chosen: Shown
       <form class="controls" onSubmit={(e) => e.preventDefault()}>
         <label>
           {t("graph")}
-          <select id="graph" value={key} onChange={(e) => view.set({ graph: e.currentTarget.value, at: "", node: "" })}>
+          <select id="graph" value={key} onChange={(e) => view.set({ graph: e.currentTarget.value, at: "", node: "", pass: "" })}>
             {choices.map((c) => (
               <option key={`${c.run.id}/${c.tag}`} value={`${c.run.id}/${c.tag}`}>
                 {c.run.name}: {c.tag.slice(6)}
@@ -73,9 +56,10 @@ export function GraphPage({ view, chosen, version }: { view: View; chosen: Shown
             ))}
           </select>
         </label>
+        {passes && <PassChooser view={view} passes={passes} />}
         <span class="hint">{t("expand")}</span>
       </form>
-      {graph && <Shows view={view} top={graph} />}
+      {top && <Shows view={view} top={top} />}
     </>
   );
 }
@@ -104,7 +88,15 @@ function Shows({ view, top }: { view: View; top: RecordedGraph }) {
     groups.push(p.group);
   }
   const group = groups[groups.length - 1];
-  const drawn = useMemo(() => layout(g, group), [g, group]);
+  const [laid, setLaid] = useState<{ group: Group; layout: Layout } | null>(null);
+  useEffect(() => {
+    let old = false;
+    layout(g, group).then((l) => !old && setLaid({ group, layout: l }));
+    return () => {
+      old = true;
+    };
+  }, [g, group]);
+  const drawn = laid?.layout ?? { places: [], joins: [], width: 100, height: 100 };
   const node = view.number("node", -1);
   const [zoom, setZoom] = useState({ x: 0, y: 0, k: 1 });
   const drag = useRef<{ x: number; y: number } | null>(null);
@@ -158,7 +150,7 @@ function Shows({ view, top }: { view: View; top: RecordedGraph }) {
               <path d="M0 0 6 3 0 6z" class="tip" />
             </marker>
           </defs>
-          {drawn.joins.map((e) => {
+          {(laid?.group === group ? drawn.joins : []).map((e) => {
             const mid = e.points[Math.floor(e.points.length / 2)];
             return (
               <g key={`${e.from} ${e.to}`} class="join">
@@ -169,7 +161,7 @@ function Shows({ view, top }: { view: View; top: RecordedGraph }) {
               </g>
             );
           })}
-          {group.parts.map((p, i) => {
+          {(laid?.group === group ? group.parts : []).map((p, i) => {
             const at = drawn.places[i];
             const [name, below] = label(g, p);
             const isGroup = "group" in p;
