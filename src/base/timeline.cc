@@ -327,6 +327,8 @@ int64_t Recording::dropped() const {
   return n;
 }
 
+uint64_t recording() { return state().generation.load(std::memory_order_relaxed); }
+
 bool running() {
   std::lock_guard lock(state().mutex);
   return state().session != nullptr;

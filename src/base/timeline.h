@@ -179,6 +179,7 @@ struct Recording {
 // RuntimeError when a recording runs. `memory_before`: bytes that are alive now.
 void start(const Options& options, int64_t memory_before = 0);
 bool running();
+uint64_t recording();  // a number that changes with each start and stop
 // RuntimeError when none runs.
 Recording stop();
 

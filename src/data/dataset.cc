@@ -1,6 +1,7 @@
 #include "data/dataset.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -8,8 +9,28 @@
 
 #include "base/error.h"
 #include "base/threads.h"
+#include "base/timeline.h"
 
 namespace mycel::data {
+
+namespace {
+
+// The Id of a dataset while one recording runs. Few datasets make rows in turn on a thread.
+timeline::Id timeline_id(const Dataset& d) {
+  if (!timeline::on(timeline::kData)) return 0;
+  struct Known {
+    const Dataset* dataset = nullptr;
+    uint64_t recording = 0;
+    timeline::Id id = 0;
+  };
+  thread_local Known known[16];
+  Known& k = known[reinterpret_cast<uintptr_t>(&d) / 64 % std::size(known)];
+  if (k.dataset != &d || k.recording != timeline::recording())
+    k = {&d, timeline::recording(), timeline::named(timeline::Kind::kData, d.describe())};
+  return k.id;
+}
+
+}  // namespace
 
 int64_t Rows::skip(int64_t n) {
   Job dropped;
@@ -28,18 +49,12 @@ int64_t StreamDataset::Stream::skip(int64_t n) {
 }
 
 Row Dataset::row(uint64_t epoch, int64_t i) const {
-  timeline::Slice slice(timeline_id());
+  timeline::Slice slice(timeline_id(*this));
   const int64_t start = clock_ns();
   Row made = make_row(epoch, i);
   work_.rows.fetch_add(1, std::memory_order_relaxed);
   work_.ns.fetch_add(clock_ns() - start, std::memory_order_relaxed);
   return made;
-}
-
-timeline::Id Dataset::timeline_id() const {
-  if (!timeline::on(timeline::kData)) return 0;
-  return work_.mark.get(
-      [&] { return timeline::What{.kind = timeline::Kind::kData, .name = describe()}; });
 }
 
 Row Dataset::make_row(uint64_t, int64_t) const {
@@ -48,7 +63,7 @@ Row Dataset::make_row(uint64_t, int64_t) const {
 
 Job timed(const Dataset& of, Job job) {
   return [&of, &work = of.work(), job = std::move(job)] {
-    timeline::Slice slice(of.timeline_id());
+    timeline::Slice slice(timeline_id(of));
     const int64_t start = clock_ns();
     Row made = job();
     work.rows.fetch_add(1, std::memory_order_relaxed);
@@ -97,7 +112,7 @@ class StreamedRows final : public Rows {
       : source_(source), stream_(std::move(stream)) {}
   bool next(Job* job) override {
     Row row;
-    timeline::Slice slice(source_.timeline_id());
+    timeline::Slice slice(timeline_id(source_));
     const int64_t start = clock_ns();
     if (!stream_->next(&row)) return false;
     source_.work().rows.fetch_add(1, std::memory_order_relaxed);

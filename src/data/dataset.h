@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/timeline.h"
 #include "data/value.h"
 
 namespace mycel::data {
@@ -66,7 +65,6 @@ class Dataset {
   // Rows made here and the time it took, that of the inputs included.
   struct Work {
     std::atomic<int64_t> rows = 0, ns = 0;
-    timeline::Mark mark;
   };
   Work& work() const { return work_; }
   // Of the reader that gave a row last, where it makes rows ahead: threads, rows that are made or
@@ -77,7 +75,6 @@ class Dataset {
                          wait_ns = 0;
   };
   Queue& queue() const { return queue_; }
-  timeline::Id timeline_id() const;  // 0 while nothing is recorded
 
  protected:
   // What `row` calls; MYCEL_CHECK unless indexable.

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/threads.h"
+#include "base/timeline.h"
 
 namespace mycel::data {
 namespace {
