@@ -156,8 +156,8 @@ nb::list to_list(std::span<const Tensor> tensors) {
 // any case.
 std::shared_ptr<Compiled> trace(nb::handle f, nb::handle inputs, nb::handle parameters,
                                 const std::string& name) {
-  timeline::Slice slice(
-      timeline::on() ? timeline::named(timeline::Kind::kCompile, "trace " + name) : 0);
+  timeline::Slice slice(timeline::on() ? timeline::named(timeline::Kind::kCompile, "trace " + name)
+                                       : 0);
   auto start = std::chrono::steady_clock::now();
   auto c = std::make_shared<Compiled>();
   Tracing tracing;

@@ -37,7 +37,8 @@ std::string user_line() {
       const auto file = nb::cast<std::string>(code.attr("co_filename"));
       if (file.starts_with(g_package)) continue;
       out = file + ":" + nb::cast<std::string>(nb::str(frame.attr("f_lineno"))) + " in " +
-            nb::cast<std::string>(code.attr(nb::hasattr(code, "co_qualname") ? "co_qualname" : "co_name"));
+            nb::cast<std::string>(
+                code.attr(nb::hasattr(code, "co_qualname") ? "co_qualname" : "co_name"));
       break;
     }
   } catch (...) {

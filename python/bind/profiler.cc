@@ -1,4 +1,6 @@
 // The profiler for Python: insight/profile/profiler.h.
+#include "insight/profile/profiler.h"
+
 #include <memory>
 #include <new>
 
@@ -10,7 +12,6 @@
 #include "bind/python.h"
 #include "insight/plot.h"
 #include "insight/profile/analysis.h"
-#include "insight/profile/profiler.h"
 
 namespace mycel::bind {
 namespace {

@@ -210,9 +210,9 @@ void look_at_step(int64_t number) {
 std::atomic<uint32_t> recorded{0};
 
 const char* name_of(Kind k) {
-  static constexpr const char* kNames[kKindCount] = {"step", "program",  "kernel", "eager",
-                                                     "compile", "data", "wait",   "callback",
-                                                     "share",   "queue", "arena"};
+  static constexpr const char* kNames[kKindCount] = {"step",    "program", "kernel", "eager",
+                                                     "compile", "data",    "wait",   "callback",
+                                                     "share",   "queue",   "arena"};
   return kNames[static_cast<int>(k)];
 }
 const char* name_of(Phase p) {

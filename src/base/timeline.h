@@ -145,8 +145,8 @@ void drop_step();  // there was no further one
 
 struct Options {
   uint32_t what = kTimes | kData;
-  int64_t most_slices = 4'000'000;                    // of all threads together; 24 bytes each
-  int64_t first_step = -1, last_step = INT64_MAX;     // -1: from now on, else while these run
+  int64_t most_slices = 4'000'000;                 // of all threads together; 24 bytes each
+  int64_t first_step = -1, last_step = INT64_MAX;  // -1: from now on, else while these run
 };
 
 struct Event {
@@ -168,7 +168,7 @@ struct Track {
   int64_t dropped = 0;
 };
 struct Recording {
-  int64_t began = 0;  // ns since 1970
+  int64_t began = 0;               // ns since 1970
   int64_t length = 0, active = 0;  // ns; active: while steps that were asked for ran
   int64_t memory_before = 0;       // bytes that were alive when it began
   std::vector<What> whats;         // by Id

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/timeline.h"
 #include "base/threads.h"
+#include "base/timeline.h"
 
 namespace mycel::data {
 namespace {
@@ -130,7 +130,8 @@ void Workers::Shared::work() {
   for (;;) {
     auto may = [&] { return stopping || finished || (!taking && room()); };
     if (!may()) {
-      timeline::Slice slice(waits(room() ? "another thread takes the next job" : "the queue is full"));
+      timeline::Slice slice(
+          waits(room() ? "another thread takes the next job" : "the queue is full"));
       room_made.wait(lock, may);
     }
     if (stopping || finished) return;

@@ -77,21 +77,23 @@ class Chart {
   }
 
   std::string str(int left, int top) const {
-    std::string out = fmt::format("<g transform=\"translate({} {})\">"
-                                  "<text class=\"t\" x=\"{}\" y=\"18\">{}</text>",
-                                  left, top, kLeft, escaped(tag_));
+    std::string out = fmt::format(
+        "<g transform=\"translate({} {})\">"
+        "<text class=\"t\" x=\"{}\" y=\"18\">{}</text>",
+        left, top, kLeft, escaped(tag_));
     for (double f : {0.0, 0.5, 1.0}) {
       const double y = kHeight - kBottom - f * (kHeight - kTop - kBottom);
       const double v = y_.low + f * (y_.high - y_.low);
-      out += fmt::format("<path class=\"g\" d=\"M{} {:.1f}H{}\"/>"
-                         "<text class=\"e\" x=\"{}\" y=\"{:.1f}\">{:.4g}</text>",
-                         kLeft, y, kWidth - kRight, kLeft - 6, y + 4,
-                         o_.logarithmic ? std::pow(10, v) : v);
+      out += fmt::format(
+          "<path class=\"g\" d=\"M{} {:.1f}H{}\"/>"
+          "<text class=\"e\" x=\"{}\" y=\"{:.1f}\">{:.4g}</text>",
+          kLeft, y, kWidth - kRight, kLeft - 6, y + 4, o_.logarithmic ? std::pow(10, v) : v);
     }
-    out += fmt::format("<text x=\"{}\" y=\"{}\">{:.6g}</text>"
-                       "<text class=\"e\" x=\"{}\" y=\"{}\">{} {:.6g}</text>",
-                       kLeft, kHeight - 10, x_.low, kWidth - kRight, kHeight - 10,
-                       o_.chinese ? "步" : "step", x_.high);
+    out += fmt::format(
+        "<text x=\"{}\" y=\"{}\">{:.6g}</text>"
+        "<text class=\"e\" x=\"{}\" y=\"{}\">{} {:.6g}</text>",
+        kLeft, kHeight - 10, x_.low, kWidth - kRight, kHeight - 10, o_.chinese ? "步" : "step",
+        x_.high);
     for (const Line& l : lines_) out += drawn(l);
     return out + "</g>\n";
   }
@@ -200,9 +202,10 @@ std::string plot_svg(Index& index, const PlotOptions& o) {
     const std::string name = names[i].size() > kLegendNames * 2
                                  ? names[i].substr(0, kLegendNames * 2 - 1) + "…"
                                  : names[i];
-    out += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"10\" height=\"10\" rx=\"2\" fill=\"{}\"/>"
-                       "<text x=\"{}\" y=\"{}\">{}</text>",
-                       x, y - 9, kColours[i % std::size(kColours)], x + 15, y, escaped(name));
+    out += fmt::format(
+        "<rect x=\"{}\" y=\"{}\" width=\"10\" height=\"10\" rx=\"2\" fill=\"{}\"/>"
+        "<text x=\"{}\" y=\"{}\">{}</text>",
+        x, y - 9, kColours[i % std::size(kColours)], x + 15, y, escaped(name));
   }
   if (charts == 0)
     out += fmt::format("<text x=\"12\" y=\"{}\">{}</text>", legend + 14,

@@ -188,8 +188,8 @@ Entry& lookup(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& att
     }
   }
   ++c.stats.misses;
-  timeline::Slice slice(timeline::on() ? timeline::named(timeline::Kind::kCompile, "prepare " + op.name)
-                                       : 0);
+  timeline::Slice slice(
+      timeline::on() ? timeline::named(timeline::Kind::kCompile, "prepare " + op.name) : 0);
   std::unique_ptr<Entry> made = make_entry(op, hash, in, attrs);
   if (c.entries.size() >= 4 * kBuckets) clear_dispatch_cache();
   made->next = c.buckets[hash % kBuckets];  // making it may have called other ops
@@ -277,8 +277,8 @@ Tensors run_entry(const Entry& e, std::span<const Tensor> in) {
 
 timeline::Id id_of(const Entry& e) {
   return e.mark.get([&] {
-    const char* way = e.prepared      ? e.prepared->implementation()
-                      : e.host        ? e.host->name
+    const char* way = e.prepared       ? e.prepared->implementation()
+                      : e.host         ? e.host->name
                       : e.op->def.view ? "view"
                                        : "made of others";
     if (e.promotes || e.out.empty())

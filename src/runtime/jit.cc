@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/timeline.h"
 #include "base/log.h"
+#include "base/timeline.h"
 #include "runtime/compile_report.h"
 #include "runtime/dispatch.h"
 #include "runtime/random_state.h"
@@ -108,8 +108,8 @@ class Borrowed {
 }  // namespace
 
 Trace Jit::Impl::trace(std::span<const Tensor> args, const std::vector<Tensor*>& vars) {
-  timeline::Slice slice(
-      timeline::on() ? timeline::named(timeline::Kind::kCompile, "trace " + name) : 0);
+  timeline::Slice slice(timeline::on() ? timeline::named(timeline::Kind::kCompile, "trace " + name)
+                                       : 0);
   Compiling guard;
   Trace t;
   Recorder r(name, true);

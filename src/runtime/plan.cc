@@ -207,8 +207,7 @@ timeline::Id Plan::arena_id() const {
 }
 
 void Plan::watch_step(const Step& s, Frame& f) const {
-  timeline::Slice slice(timeline::on() ? id_of(s) : 0,
-                        static_cast<uint32_t>(timeline::phase()));
+  timeline::Slice slice(timeline::on() ? id_of(s) : 0, static_cast<uint32_t>(timeline::phase()));
   if (!probe::on.load(std::memory_order_relaxed)) return run_step(s, f);
   probe::Span span;
   run_step(s, f);

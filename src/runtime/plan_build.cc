@@ -387,8 +387,8 @@ class PlanBuilder {
 };
 
 std::shared_ptr<const Plan> Plan::build(const ir::Graph& g, const PlanOptions& options) {
-  timeline::Slice slice(timeline::on() ? timeline::named(timeline::Kind::kCompile, "compile " + g.name())
-                                       : 0);
+  timeline::Slice slice(
+      timeline::on() ? timeline::named(timeline::Kind::kCompile, "compile " + g.name()) : 0);
   auto start = std::chrono::steady_clock::now();
   double passes = g_passes_seconds;
   auto plan = PlanBuilder(g, options).build();

@@ -12,8 +12,7 @@ Ref<Storage> Storage::allocate(size_t bytes) {
   s->data_ = take_block(bytes, &s->capacity_);
   s->bytes_ = bytes;
   account_bytes(static_cast<int64_t>(bytes));
-  if (timeline::on(timeline::kMemory))
-    timeline::note_memory(s->data_, static_cast<int64_t>(bytes));
+  if (timeline::on(timeline::kMemory)) timeline::note_memory(s->data_, static_cast<int64_t>(bytes));
   return s;
 }
 

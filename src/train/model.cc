@@ -105,9 +105,9 @@ data::Position position_of_step(const data::Dataset& dataset, const Progress& st
 }  // namespace
 
 void Loop::at(Moment m) {
-  timeline::Slice slice(
-      timeline::on() && !callbacks_.empty() ? timeline::named(timeline::Kind::kCallback, name_of(m))
-                                            : 0);
+  timeline::Slice slice(timeline::on() && !callbacks_.empty()
+                            ? timeline::named(timeline::Kind::kCallback, name_of(m))
+                            : 0);
   for (const CallbackPtr& c : callbacks_) c->at(m, run_);
 }
 

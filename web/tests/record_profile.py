@@ -1,5 +1,5 @@
-"""Profiles of real trainings for profiler.mjs: LeNet compiled, with memory; an eager network that waits
-for its data; and a graph of more than 10,000 nodes. What is to be read back goes to
+"""Profiles of real trainings for profiler.mjs: LeNet compiled, with memory; an eager network that
+waits for its data; and a graph of more than 10,000 nodes. What is to be read back goes to
 expected.json."""
 
 import json

@@ -155,13 +155,15 @@ Found recompiles(const Facts& f) {
   if (f.a.late_compiles < 2 || share <= 0.05) return {};
   return Advice{
       "", share,
-      fmt::format("{} programs were compiled after the first step, {:.0f} % of the time. "
-                  "MYCEL_LOG=compile says why; shapes that change are padded (drop_remainder=True), "
-                  "Python numbers that change become tensors.",
-                  f.a.late_compiles, percent(share)),
-      fmt::format("第一步之后又编译了 {} 个程序,占 {:.0f} % 的时间。MYCEL_LOG=compile "
-                  "会给出原因;请填充变化的形状 (drop_remainder=True),把变化的 Python 数值改为张量。",
-                  f.a.late_compiles, percent(share))};
+      fmt::format(
+          "{} programs were compiled after the first step, {:.0f} % of the time. "
+          "MYCEL_LOG=compile says why; shapes that change are padded (drop_remainder=True), "
+          "Python numbers that change become tensors.",
+          f.a.late_compiles, percent(share)),
+      fmt::format(
+          "第一步之后又编译了 {} 个程序,占 {:.0f} % 的时间。MYCEL_LOG=compile "
+          "会给出原因;请填充变化的形状 (drop_remainder=True),把变化的 Python 数值改为张量。",
+          f.a.late_compiles, percent(share))};
 }
 
 // The peak is above 85 % of what the process may take.
@@ -248,12 +250,12 @@ Found one_thread(const Facts& f) {
 Found incomplete(const Facts& f) {
   const int64_t dropped = f.p.recording.dropped();
   if (dropped == 0) return {};
-  return Advice{"", 1,
-                fmt::format("{} slices had no room: times are too low. Record fewer steps, or raise "
-                            "timeline_limit.",
-                            dropped),
-                fmt::format("{} 个片段没有空间,时间偏低。请记录更少的步,或提高 timeline_limit。",
-                            dropped)};
+  return Advice{
+      "", 1,
+      fmt::format("{} slices had no room: times are too low. Record fewer steps, or raise "
+                  "timeline_limit.",
+                  dropped),
+      fmt::format("{} 个片段没有空间,时间偏低。请记录更少的步,或提高 timeline_limit。", dropped)};
 }
 
 struct Rule {
@@ -261,12 +263,18 @@ struct Rule {
   Found (*look)(const Facts&);
 };
 constexpr Rule kRules[] = {
-    {"incomplete", incomplete},         {"input_bound", input_bound},
-    {"memory_bound", memory_bound},     {"overhead_bound", overhead_bound},
-    {"slow_kernel", slow_kernel},       {"imbalance", imbalance},
-    {"recompiles", recompiles},         {"memory_near_limit", memory_near_limit},
-    {"mixed_precision", mixed_precision}, {"host_gap", host_gap},
-    {"callbacks", callbacks},           {"one_thread", one_thread},
+    {"incomplete", incomplete},
+    {"input_bound", input_bound},
+    {"memory_bound", memory_bound},
+    {"overhead_bound", overhead_bound},
+    {"slow_kernel", slow_kernel},
+    {"imbalance", imbalance},
+    {"recompiles", recompiles},
+    {"memory_near_limit", memory_near_limit},
+    {"mixed_precision", mixed_precision},
+    {"host_gap", host_gap},
+    {"callbacks", callbacks},
+    {"one_thread", one_thread},
 };
 
 }  // namespace
@@ -288,8 +296,7 @@ std::vector<Advice> advice_of(const Profile& p, const Analysis& a) {
     if (!most && f.computes(r)) most = &r;
   }
   const std::string name = most ? cut(f.what(*most).name) : "-";
-  return {{"balanced", 0,
-           fmt::format("Nothing stands out. The most time goes to {}.", name),
+  return {{"balanced", 0, fmt::format("Nothing stands out. The most time goes to {}.", name),
            fmt::format("没有明显的瓶颈。耗时最多的是 {}。", name)}};
 }
 

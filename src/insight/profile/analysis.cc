@@ -49,7 +49,8 @@ std::vector<Nested> nest(const Recording& r, const Track& track, bool all) {
     Nested n{i, static_cast<int>(open.size()), e[i].end - e[i].start,
              open.empty() ? -1 : open.back()};
     if (n.parent >= 0) {
-      // What reaches beyond its parent, which only a broken file holds, takes no more than there is.
+      // What reaches beyond its parent, which only a broken file holds, takes no more than there
+      // is.
       const int64_t inside = std::min(e[i].end, e[out[n.parent].event].end) - e[i].start;
       out[n.parent].own = std::max<int64_t>(out[n.parent].own - std::max<int64_t>(inside, 0), 0);
     }
@@ -68,8 +69,7 @@ Part part_of(const What& w, const Event& e) {
       return Part::kData;
     case Kind::kKernel:
     case Kind::kEager:
-      return static_cast<Part>(static_cast<int>(Part::kForward) +
-                               static_cast<int>(phase_of(w, e)));
+      return static_cast<Part>(static_cast<int>(Part::kForward) + static_cast<int>(phase_of(w, e)));
     case Kind::kCompile:
       return Part::kCompile;
     case Kind::kCallback:

@@ -1,5 +1,6 @@
 // Tables of a profile. Every moment of the thread that trains belongs to exactly one row: the
-// innermost slice that ran then, or what was not attributed; so rows add up to the time that passed.
+// innermost slice that ran then, or what was not attributed; so rows add up to the time that
+// passed.
 #pragma once
 
 #include <array>
@@ -13,14 +14,14 @@ namespace mycel::insight::profile {
 
 // What the time of a step goes to.
 enum class Part : uint8_t {
-  kData,       // making or waiting for rows
+  kData,  // making or waiting for rows
   kForward,
   kBackward,
   kUpdate,
   kCompile,
   kCallbacks,
-  kHost,       // a compiled program between its kernels: arguments, arena, results
-  kOther,      // nothing that is recorded: Python, mostly
+  kHost,   // a compiled program between its kernels: arguments, arena, results
+  kOther,  // nothing that is recorded: Python, mostly
 };
 constexpr int kPartCount = 8;
 const char* name_of(Part p);

@@ -105,13 +105,20 @@ std::string dump(const Json& json) {
 std::string meta_of(const Profile& p) {
   const Machine& m = p.machine;
   const timeline::Recording& r = p.recording;
-  return dump({{"processor", m.processor},     {"host", m.host},
-               {"command", m.command},         {"version", m.version},
-               {"threads", m.threads},         {"cores", m.cores},
-               {"memory", m.memory},           {"bfloat16", m.bfloat16},
-               {"gflops", m.limits.gflops},    {"gbytes", m.limits.gbytes},
-               {"began", r.began},             {"length", r.length},
-               {"active", r.active},           {"memory_before", r.memory_before}});
+  return dump({{"processor", m.processor},
+               {"host", m.host},
+               {"command", m.command},
+               {"version", m.version},
+               {"threads", m.threads},
+               {"cores", m.cores},
+               {"memory", m.memory},
+               {"bfloat16", m.bfloat16},
+               {"gflops", m.limits.gflops},
+               {"gbytes", m.limits.gbytes},
+               {"began", r.began},
+               {"length", r.length},
+               {"active", r.active},
+               {"memory_before", r.memory_before}});
 }
 
 // Only what slices speak of; `places` gets the new number of each.
@@ -144,7 +151,8 @@ std::string whats_of(const timeline::Recording& r, std::vector<uint32_t>* places
     if (w.flops >= 0) one["f"] = w.flops;
     if (w.bytes) one["b"] = w.bytes;
     for (const timeline::Life& l : w.lives)
-      one["l"].push_back({l.what < places->size() ? (*places)[l.what] : 0, l.bytes, l.first, l.last});
+      one["l"].push_back(
+          {l.what < places->size() ? (*places)[l.what] : 0, l.bytes, l.first, l.last});
     all.push_back(std::move(one));
   }
   return dump(all);
@@ -278,8 +286,8 @@ Profile parse(std::string_view bytes, const std::string& name) {
   if (bytes.size() < 16 || bytes.substr(0, 8) != std::string_view(kMagic, 8))
     unusable(name, "it does not begin as one");
   if (at<uint32_t>(bytes, 8) != kVersion)
-    unusable(name, fmt::format("it is of version {}; this program knows {}",
-                               at<uint32_t>(bytes, 8), kVersion));
+    unusable(name, fmt::format("it is of version {}; this program knows {}", at<uint32_t>(bytes, 8),
+                               kVersion));
   Profile p;
   bool meta = false, whats = false, done = false;
   size_t place = 16, number = 0;
@@ -324,8 +332,7 @@ void save(const Profile& profile, const std::string& path) {
 
 Profile load(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file || !fs::is_regular_file(path))
-    fail(ErrorKind::kOs, "'{}' cannot be read", path);
+  if (!file || !fs::is_regular_file(path)) fail(ErrorKind::kOs, "'{}' cannot be read", path);
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});
   return parse(bytes, path);
 }

@@ -29,8 +29,8 @@ Json steps_of(const Analysis& a) {
   const size_t n = a.steps.size(), shown = std::min(n, kMostSteps);
   for (size_t i = 0; i < shown; ++i) {
     const StepRow& s = a.steps[shown > 1 ? i * (n - 1) / (shown - 1) : 0];
-    out.push_back({{"number", s.number}, {"start", s.start}, {"length", s.length},
-                   {"parts", s.parts}});
+    out.push_back(
+        {{"number", s.number}, {"start", s.start}, {"length", s.length}, {"parts", s.parts}});
   }
   return out;
 }
@@ -76,9 +76,7 @@ Json memory_of(const Memory& m) {
 }
 
 bool holds(const std::string& text, const std::string& lower) {
-  const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == b;
-  };
+  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
   return std::search(text.begin(), text.end(), lower.begin(), lower.end(), same) != text.end();
 }
 
@@ -115,8 +113,7 @@ std::string summary_json(const Opened& opened) {
   for (const WaitRow& w : a.waits)
     waits.push_back({{"name", w.name}, {"count", w.count}, {"ns", w.ns}});
   for (const Advice& x : advice_of(p, a))
-    advice.push_back(
-        {{"rule", x.rule}, {"share", x.share}, {"en", x.text}, {"zh", x.chinese}});
+    advice.push_back({{"rule", x.rule}, {"share", x.share}, {"en", x.text}, {"zh", x.chinese}});
   Json parts = Json::array();
   for (int i = 0; i < kPartCount; ++i) parts.push_back(name_of(static_cast<Part>(i)));
   const StepRow typical = a.typical();
@@ -182,7 +179,8 @@ std::string slices_json(const Opened& opened, const TimelineQuery& q) {
         if (first_hit < 0 || e.start < first_hit) first_hit = e.start;
       }
       if (e.end < from || e.start > to || n.depth >= 64) continue;
-      if (rows.size() <= static_cast<size_t>(n.depth)) rows.resize(static_cast<size_t>(n.depth) + 1);
+      if (rows.size() <= static_cast<size_t>(n.depth))
+        rows.resize(static_cast<size_t>(n.depth) + 1);
       std::vector<Joined>& row = rows[static_cast<size_t>(n.depth)];
       const int64_t length = e.end - e.start;
       if (!row.empty() && length < pixel && row.back().end - row.back().start < pixel &&
@@ -215,17 +213,22 @@ std::string slices_json(const Opened& opened, const TimelineQuery& q) {
                            {"where", w.where},
                            {"found", marked[j.what] != 0}});
         }
-        for (int64_t v : {j.start, j.end - j.start, places[j.what], int64_t{j.count},
-                          int64_t{j.number}})
+        for (int64_t v :
+             {j.start, j.end - j.start, places[j.what], int64_t{j.count}, int64_t{j.number}})
           flat.push_back(v);
       }
       json_rows.push_back(std::move(flat));
     }
-    tracks.push_back({{"name", a.threads[t].name}, {"main", t == a.main_track},
-                      {"rows", json_rows}});
+    tracks.push_back(
+        {{"name", a.threads[t].name}, {"main", t == a.main_track}, {"rows", json_rows}});
   }
-  return dump({{"from", from}, {"to", to}, {"whats", whats}, {"tracks", tracks}, {"hits", hits},
-               {"first_hit", first_hit}, {"cut", shown > kMostSlices}});
+  return dump({{"from", from},
+               {"to", to},
+               {"whats", whats},
+               {"tracks", tracks},
+               {"hits", hits},
+               {"first_hit", first_hit},
+               {"cut", shown > kMostSlices}});
 }
 
 }  // namespace mycel::insight::profile

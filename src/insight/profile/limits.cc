@@ -23,8 +23,8 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr int64_t kSide = 1536;           // of matrices: 7 GFLOP
-constexpr int64_t kElements = 16 << 20;   // of vectors: 64 MiB, above the caches
+constexpr int64_t kSide = 1536;          // of matrices: 7 GFLOP
+constexpr int64_t kElements = 16 << 20;  // of vectors: 64 MiB, above the caches
 constexpr int kRuns = 8;
 
 double best_seconds(const ir::Op& op, const Tensor& a, const Tensor& b) {

@@ -23,16 +23,20 @@ class Maker {
   }
   timeline::Id what(Kind kind, const std::string& name, int64_t flops = -1, int64_t bytes = 0,
                     const std::string& types = "", timeline::Phase phase = {}) {
-    p.recording.whats.push_back({.kind = kind, .phase = phase, .name = name, .types = types,
-                                 .where = "net.py:7 in construct", .flops = flops, .bytes = bytes});
+    p.recording.whats.push_back({.kind = kind,
+                                 .phase = phase,
+                                 .name = name,
+                                 .types = types,
+                                 .where = "net.py:7 in construct",
+                                 .flops = flops,
+                                 .bytes = bytes});
     return static_cast<timeline::Id>(p.recording.whats.size() - 1);
   }
   // From `start` for `length`, in microseconds.
   void slice(timeline::Id what, int64_t start, int64_t length, uint32_t number = 0) {
     p.recording.tracks.back().events.push_back(
         {start * 1000, (start + length) * 1000, what, number});
-    p.recording.active = p.recording.length =
-        std::max(p.recording.length, (start + length) * 1000);
+    p.recording.active = p.recording.length = std::max(p.recording.length, (start + length) * 1000);
   }
   void memory(timeline::Id what, int64_t when, uint64_t block, int64_t bytes) {
     p.recording.tracks.back().memory.push_back({when * 1000, block, bytes, what});

@@ -19,7 +19,7 @@ struct Limits {
 struct Machine {
   std::string processor, host, command, version;
   int threads = 1, cores = 1;
-  int64_t memory = 0;  // bytes that the process may take
+  int64_t memory = 0;     // bytes that the process may take
   bool bfloat16 = false;  // the processor multiplies it faster than float32
   Limits limits;
 };

@@ -155,8 +155,7 @@ TEST(ProfileAdvice, SmallOps) {
       });
       EXPECT_EQ(rules(m), length < 20 ? Rules{"overhead_bound"} : Rules{"balanced"});
       const std::string text = advice_of(m.p, analyse(m.p))[0].text;
-      if (length < 20)
-        EXPECT_EQ(text.find("GRAPH_MODE") != text.npos, kind == Kind::kEager);
+      if (length < 20) EXPECT_EQ(text.find("GRAPH_MODE") != text.npos, kind == Kind::kEager);
     }
   }
 }
@@ -210,8 +209,8 @@ TEST(ProfileAdvice, MemoryNearTheLimit) {
     const auto kernel = m.what(Kind::kKernel, "k", 100);
     made_up::steps(m, 3, 1000, [&](int64_t at, int) { m.slice(kernel, at, 1000); });
     m.memory(kernel, 5, 0x10, bytes);
-    EXPECT_EQ(rules(m), bytes > (int64_t{900} << 20) ? Rules{"memory_near_limit"}
-                                                      : Rules{"balanced"});
+    EXPECT_EQ(rules(m),
+              bytes > (int64_t{900} << 20) ? Rules{"memory_near_limit"} : Rules{"balanced"});
   }
 }
 

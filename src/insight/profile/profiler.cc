@@ -27,8 +27,8 @@ void Profiler::start() {
   timeline::Options o;
   o.what = timeline::kTimes | (options_.memory ? timeline::kMemory : 0u) |
            (options_.data ? timeline::kData : 0u);
-  o.most_slices = options_.most_megabytes * (int64_t{1} << 20) /
-                  static_cast<int64_t>(sizeof(timeline::Event));
+  o.most_slices =
+      options_.most_megabytes * (int64_t{1} << 20) / static_cast<int64_t>(sizeof(timeline::Event));
   o.first_step = options_.first_step;
   o.last_step = options_.last_step;
   timeline::start(o, static_cast<int64_t>(allocator_stats().in_use));

@@ -13,10 +13,10 @@
 namespace mycel::insight {
 
 struct ProfilerOptions {
-  bool memory = false;        // also blocks of memory: which ops hold what is alive
-  bool data = true;           // also the pipeline of data
-  bool start = true;          // at once; else with start()
-  bool measure_limits = true; // once for a machine: half a second in analyse()
+  bool memory = false;           // also blocks of memory: which ops hold what is alive
+  bool data = true;              // also the pipeline of data
+  bool start = true;             // at once; else with start()
+  bool measure_limits = true;    // once for a machine: half a second in analyse()
   int64_t most_megabytes = 500;  // of slices; what does not fit is counted
   // Training steps that are recorded, both included; -1: all between start and stop.
   int64_t first_step = -1, last_step = INT64_MAX;
@@ -32,7 +32,8 @@ class Profiler {
   void start();
   // RuntimeError unless it runs.
   void stop();
-  // Stops if it runs, writes the file and gives the summary. RuntimeError when nothing was recorded.
+  // Stops if it runs, writes the file and gives the summary. RuntimeError when nothing was
+  // recorded.
   std::string analyse();
   bool running() const { return running_; }
   const std::string& path() const { return path_; }  // of the file; empty before analyse()

@@ -38,11 +38,11 @@ std::string steps_of(const Analysis& a) {
   for (int p = 0; p < kPartCount; ++p) {
     const int64_t ns = typical.parts[static_cast<size_t>(p)];
     if (ns == 0) continue;
-    const double share = static_cast<double>(ns) / static_cast<double>(std::max<int64_t>(
-                                                       typical.length, 1));
-    out += fmt::format("  {:<10} {:>10.3f} ms {:>5.1f} %  {}\n", name_of(static_cast<Part>(p)),
-                       ms(ns), 100 * share,
-                       std::string(static_cast<size_t>(share * 40 + 0.5), '#'));
+    const double share =
+        static_cast<double>(ns) / static_cast<double>(std::max<int64_t>(typical.length, 1));
+    out +=
+        fmt::format("  {:<10} {:>10.3f} ms {:>5.1f} %  {}\n", name_of(static_cast<Part>(p)), ms(ns),
+                    100 * share, std::string(static_cast<size_t>(share * 40 + 0.5), '#'));
   }
   return out;
 }
@@ -53,9 +53,10 @@ std::string tables_of(const Profile& p, const Analysis& a) {
   for (size_t i = 0; i < std::min(kOps, a.ops.size()); ++i) {
     const OpRow& o = a.ops[i];
     const bool computes = o.kind == Kind::kKernel || o.kind == Kind::kEager;
-    out += fmt::format("{:<44} {:>9} {:>11.3f} {:>5.1f} %\n",
-                       plain(computes ? o.name : fmt::format("{}: {}", name_of(o.kind), o.name), 44),
-                       o.runs, ms(o.ns), 100 * static_cast<double>(o.ns) / wall);
+    out +=
+        fmt::format("{:<44} {:>9} {:>11.3f} {:>5.1f} %\n",
+                    plain(computes ? o.name : fmt::format("{}: {}", name_of(o.kind), o.name), 44),
+                    o.runs, ms(o.ns), 100 * static_cast<double>(o.ns) / wall);
   }
   out += fmt::format("{:<44} {:>9} {:>11.3f} {:>5.1f} %\n", "not attributed", "",
                      ms(a.unattributed), 100 * static_cast<double>(a.unattributed) / wall);
@@ -66,10 +67,10 @@ std::string tables_of(const Profile& p, const Analysis& a) {
     const What& w = p.recording.whats[r.what];
     if (w.kind != Kind::kKernel && w.kind != Kind::kEager) continue;
     if (shown++ == kKernels) break;
-    const std::string limit = r.share_of_limit > 0
-                                  ? fmt::format("{:.0f} % {}", 100 * r.share_of_limit,
-                                                r.by_memory ? "mem" : "fma")
-                                  : "-";
+    const std::string limit =
+        r.share_of_limit > 0
+            ? fmt::format("{:.0f} % {}", 100 * r.share_of_limit, r.by_memory ? "mem" : "fma")
+            : "-";
     out += fmt::format("{:>5.1f} % {:>7} {:>10.1f} {:>8} {:>7.1f} {:>9}  {} [{}] {}{}\n",
                        100 * static_cast<double>(r.ns) / wall, r.runs,
                        static_cast<double>(r.ns) / 1e3 / static_cast<double>(r.runs),

@@ -44,32 +44,38 @@ std::string trace_of(const Profile& p) {
   const auto put = std::back_inserter(out);
   std::vector<std::string> abouts;
   for (const What& w : r.whats) abouts.push_back(about(w));
-  fmt::format_to(put, "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
-                      "{{\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"process_name\",\"args\":"
-                      "{{\"name\":{}}}}}",
+  fmt::format_to(put,
+                 "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
+                 "{{\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"process_name\",\"args\":"
+                 "{{\"name\":{}}}}}",
                  quoted(p.machine.command.empty() ? "mycel" : p.machine.command));
   for (size_t t = 0; t < r.tracks.size(); ++t) {
-    fmt::format_to(put, ",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{},\"name\":\"thread_name\",\"args\":"
-                        "{{\"name\":{}}}}}",
+    fmt::format_to(put,
+                   ",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{},\"name\":\"thread_name\",\"args\":"
+                   "{{\"name\":{}}}}}",
                    t + 1, quoted(a.threads[t].name));
-    fmt::format_to(put, ",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{0},\"name\":\"thread_sort_index\","
-                        "\"args\":{{\"sort_index\":{0}}}}}",
+    fmt::format_to(put,
+                   ",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{0},\"name\":\"thread_sort_index\","
+                   "\"args\":{{\"sort_index\":{0}}}}}",
                    t == a.main_track ? 0 : t + 1);
     for (const Event& e : r.tracks[t].events) {
       const What& w = r.whats[e.what];
       if (w.kind == Kind::kQueue) {
-        fmt::format_to(put, ",\n{{\"ph\":\"C\",\"pid\":1,\"name\":{},\"ts\":{:.3f},\"args\":"
-                            "{{\"rows\":{}}}}}",
+        fmt::format_to(put,
+                       ",\n{{\"ph\":\"C\",\"pid\":1,\"name\":{},\"ts\":{:.3f},\"args\":"
+                       "{{\"rows\":{}}}}}",
                        quoted(w.name), us(e.start), e.number);
         continue;
       }
-      fmt::format_to(put, ",\n{{\"ph\":\"X\",\"pid\":1,\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f},{}}}",
+      fmt::format_to(put,
+                     ",\n{{\"ph\":\"X\",\"pid\":1,\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f},{}}}",
                      t + 1, us(e.start), us(e.end - e.start), abouts[e.what]);
     }
   }
   for (size_t i = 0; i < a.memory.when.size(); ++i) {
-    fmt::format_to(put, ",\n{{\"ph\":\"C\",\"pid\":1,\"name\":\"memory\",\"ts\":{:.3f},\"args\":"
-                        "{{\"bytes\":{}}}}}",
+    fmt::format_to(put,
+                   ",\n{{\"ph\":\"C\",\"pid\":1,\"name\":\"memory\",\"ts\":{:.3f},\"args\":"
+                   "{{\"bytes\":{}}}}}",
                    us(a.memory.when[i]), a.memory.bytes[i]);
   }
   fmt::format_to(put, "\n]}}\n");

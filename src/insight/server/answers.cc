@@ -303,10 +303,20 @@ Answer problems(Index& index, const Arguments&) {
 
 const std::map<std::string, std::function<Answer(Index&, const Arguments&)>>& questions() {
   static const std::map<std::string, std::function<Answer(Index&, const Arguments&)>> kAll = {
-      {"runs", runs},     {"tags", tags},       {"scalars", scalars},  {"histograms", histograms},
-      {"items", items},   {"image", image},     {"texts", texts},      {"tensor", tensor},
-      {"record", record}, {"lineage", lineage}, {"problems", problems},
-      {"profiles", profiles}, {"profile", profile_summary}, {"slices", profile_slices},
+      {"runs", runs},
+      {"tags", tags},
+      {"scalars", scalars},
+      {"histograms", histograms},
+      {"items", items},
+      {"image", image},
+      {"texts", texts},
+      {"tensor", tensor},
+      {"record", record},
+      {"lineage", lineage},
+      {"problems", problems},
+      {"profiles", profiles},
+      {"profile", profile_summary},
+      {"slices", profile_slices},
       {"trace", profile_trace}};
   return kAll;
 }

@@ -84,8 +84,7 @@ Answer profiles(Index& index, const Arguments&) {
     std::error_code error;
     const uint64_t bytes = fs::file_size(fs::path(index.folder()) / file, error);
     const std::string run = fs::path(file).parent_path().string();
-    out.push_back(
-        {{"file", file}, {"run", run.empty() ? "." : run}, {"bytes", error ? 0 : bytes}});
+    out.push_back({{"file", file}, {"run", run.empty() ? "." : run}, {"bytes", error ? 0 : bytes}});
   }
   return {out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
 }
