@@ -15,6 +15,7 @@ void bind_control(nb::module_& m);
 void bind_nn(nb::module_& m);
 void bind_model_file(nb::module_& m);
 void bind_onnx(nb::module_& m);
+void bind_script(nb::module_& m);
 void bind_data(nb::module_& m);
 void bind_summary(nb::module_& m);
 void bind_terminal(nb::module_& m);
@@ -49,6 +50,7 @@ NB_MODULE(_mycel, m) {
   bind_nn(m);
   bind_model_file(m);
   bind_onnx(m);
+  bind_script(m);
   bind_data(m);
   bind_summary(m);
   bind_terminal(m);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/type.h"
+#include "interop/imported.h"
 #include "runtime/model_file.h"
 
 namespace mycel::interop {
@@ -38,6 +39,12 @@ using OnnxValues = std::vector<OnnxValue>;
 struct OnnxPort {
   std::string name;
   std::string type;  // "float32[batch, 3]", "sequence of float32", …
+  // Of a tensor with a known rank: what the file says of it. A dim of -1 is open, and called as
+  // `symbols` says where the file gives it a name.
+  bool tensor = false;
+  DType dtype = DType::kFloat32;
+  std::vector<int64_t> dims;
+  std::vector<std::string> symbols;
 };
 
 class OnnxModel {
@@ -57,6 +64,9 @@ class OnnxModel {
   // Compiled for the types of the inputs, and for the values of those that decide shapes; where
   // shapes follow from what is computed, node by node. Safe to call from several threads.
   virtual OnnxValues run(std::span<const OnnxValue> inputs) = 0;
+  // The model as a graph for inputs of these types, with its nodes' names: for converters. The dims
+  // need not be those that the file says. UserError as `evaluate`.
+  virtual ImportedGraph import_graph(std::span<const Tensor> inputs) const = 0;
   // How `run` ran the inputs of the last call: "compiled", "compiled for values of 'shape'",
   // "node by node: …".
   virtual std::string how() const = 0;

@@ -347,7 +347,9 @@ Tensors call_watched(const ir::Op& op, std::span<const Tensor> in, const ir::Att
   Tensors plain(in.begin(), in.end());
   Traced* top = innermost_trace(plain);
   // A composite is recorded as what it is made of, so that transforms see only primitives.
-  bool kept = op.def.loops && top && top->level->recorder->keeps_kernels() && !active_region();
+  bool kept = top && !active_region() &&
+              ((op.def.loops && top->level->recorder->keeps_kernels()) ||
+               top->level->recorder->keeps_composites());
   if (op.def.composite() && !kept) return call_expansion(op, plain, full);
   if (!top) {
     return watch_of(plain) == Watch::kAbstract ? infer_abstract(op, plain, full)

@@ -53,6 +53,10 @@ class Recorder {
   // a program that only runs. A transform of its graph expands them first.
   void keep_kernels() { keeps_kernels_ = true; }
   bool keeps_kernels() const { return keeps_kernels_; }
+  // Records every composite op as it is: for a reader of the graph who looks for what the program
+  // said.
+  void keep_composites() { keeps_composites_ = true; }
+  bool keeps_composites() const { return keeps_composites_; }
   ir::Graph& graph() { return *graph_; }
   std::shared_ptr<ir::Graph> graph_ptr() { return graph_; }
   const Ref<Level>& level() const { return level_; }
@@ -64,7 +68,7 @@ class Recorder {
  private:
   std::shared_ptr<ir::Graph> graph_;
   const bool closed_;
-  bool keeps_kernels_ = false;
+  bool keeps_kernels_ = false, keeps_composites_ = false;
   Ref<Level> level_;
   std::vector<uint32_t> first_primal_;  // by node id
   Tensors primals_;

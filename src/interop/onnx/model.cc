@@ -33,6 +33,26 @@ std::string type_text(const pb::Type& t) {
   return fmt::format("{}[{}]", s, fmt::join(dims, ", "));
 }
 
+OnnxPort port_of(const pb::ValueInfo& v) {
+  OnnxPort port;
+  port.name = v.name();
+  port.type = type_text(v.type());
+  const pb::TensorType& t = v.type().tensor_type();
+  if (!v.type().has_tensor_type() || !t.has_shape() || !t.elem_type()) return port;
+  try {
+    port.dtype = dtype_of_code(t.elem_type(), v.name());
+  } catch (const UserError&) {  // a type that Mycel has not: said where it is used
+    return port;
+  }
+  port.tensor = true;
+  for (const pb::Dimension& d : t.shape().dim()) {
+    bool fixed = d.has_dim_value() && d.dim_value() >= 0;
+    port.dims.push_back(fixed ? d.dim_value() : -1);
+    port.symbols.push_back(fixed ? "" : d.dim_param());
+  }
+  return port;
+}
+
 bool names_position(const char* list, int at) {
   std::string_view rest = list;
   while (!rest.empty()) {
@@ -102,10 +122,10 @@ ReadModel::ReadModel(std::string_view bytes, const std::string& folder) : file_(
   for (const pb::Tensor& t : g.initializer()) given.insert(t.name());
   for (const pb::ValueInfo& v : g.input()) {
     if (given.count(v.name())) continue;
-    inputs_.push_back({v.name(), type_text(v.type())});
+    inputs_.push_back(port_of(v));
     input_types_.push_back(&v.type());
   }
-  for (const pb::ValueInfo& v : g.output()) outputs_.push_back({v.name(), type_text(v.type())});
+  for (const pb::ValueInfo& v : g.output()) outputs_.push_back(port_of(v));
   find_weights();
 }
 

@@ -34,6 +34,7 @@ class ReadModel final : public OnnxModel {
   OnnxValues evaluate(std::span<const OnnxValue> inputs,
                       std::span<const Tensor> weights) const override;
   OnnxValues run(std::span<const OnnxValue> inputs) override;
+  ImportedGraph import_graph(std::span<const Tensor> inputs) const override;
   std::string how() const override;
 
  private:

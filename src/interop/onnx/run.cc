@@ -73,6 +73,7 @@ void run_each(const Nodes& nodes, Scope& scope) {
     Call c(n, gather_inputs(n, scope), scope.file.opset(domain_of(n.domain()), scope.function),
            scope);
     Values out;
+    if (scope.watch) scope.watch->begin(c);
     try {
       out = run_node(c);
     } catch (NotCompilable&) {
@@ -85,6 +86,7 @@ void run_each(const Nodes& nodes, Scope& scope) {
     } catch (const std::bad_alloc&) {
       throw UserError(ErrorKind::kMemory, c.title() + ": there is not enough memory for it");
     }
+    if (scope.watch) scope.watch->end(c, out);
     for (int i = 0; i < n.output_size(); ++i) {
       if (n.output(i).empty()) continue;
       if (i >= static_cast<int>(out.size())) c.fail("it gives no result {}", i);

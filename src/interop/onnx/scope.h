@@ -11,6 +11,14 @@ namespace mycel::interop::onnx {
 
 class File;
 
+// Told of each node of the outermost graph, before and after it runs.
+class NodeWatch {
+ public:
+  virtual ~NodeWatch() = default;
+  virtual void begin(const Call& c) = 0;
+  virtual void end(const Call& c, const Values& results) = 0;
+};
+
 class Scope {
  public:
   explicit Scope(const File& f, Scope* around = nullptr) : file(f), around_(around) {
@@ -25,6 +33,7 @@ class Scope {
   const Call* calling = nullptr;           // the node whose function this is
   const pb::Function* function = nullptr;  // the function this belongs to
   int depth = 0;
+  NodeWatch* watch = nullptr;
   bool abstract = false;  // a graph is being traced: values need not be known
 
   void set(const std::string& name, Value v) { values_[name] = std::move(v); }
