@@ -20,6 +20,7 @@ void ensure_kernels() {
     ops::register_image_kernels();
     ops::register_sparse_kernels();
     ops::register_attention_kernels();
+    ops::register_quant_kernels();
   });
 }
 

@@ -16,5 +16,6 @@ void register_recurrent_kernels();
 void register_image_kernels();
 void register_sparse_kernels();
 void register_attention_kernels();
+void register_quant_kernels();
 
 }  // namespace mycel::ops

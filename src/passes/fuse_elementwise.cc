@@ -15,8 +15,10 @@ constexpr size_t kMaxGroup = 64;  // nodes; beyond that a kernel spills register
 bool elementwise(const ir::Node& n) { return is_elementwise(n) && n.types[0].shape.known(); }
 
 // A cast that the program wrote to lose digits: inside a kernel a 16-bit float keeps those of
-// float32, so it is the last of its group, whose value is stored.
+// float32, so it is the last of its group, whose value is stored. So is the end of a quantization:
+// what makes its sums can then store bytes.
 bool rounds(const ir::Node& n) {
+  if (n.op->name == "round_saturate") return true;
   return n.op == ir::core_ops().cast && size_of(n.types[0].dtype) == 2 &&
          is_float(n.types[0].dtype) && size_of(n.inputs[0].dtype()) > 2;
 }

@@ -71,7 +71,7 @@ std::map<uint32_t, Pair> find_pairs(const ir::Graph& g) {
     if (!elementwise(n)) continue;
     const Node* last = nullptr;
     for (const Value& v : n.inputs) {
-      bool fits = v && uses[v.node->id] == 1 && joinable(*v.node) && v.type() == n.types[0];
+      bool fits = v && uses[v.node->id] == 1 && joinable(*v.node) && v.shape() == n.types[0].shape;
       if (fits && (!last || last->id < v.node->id)) last = v.node;
     }
     if (last) pairs[n.id] = {last, &n};

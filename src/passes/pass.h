@@ -23,9 +23,10 @@ GraphOut expand_composites(const ir::Graph& g);
 GraphOut expand_to_kernels(const ir::Graph& g);
 // The same, but leaves only those that have loops of their own: for backends of loops alone.
 GraphOut expand_to_loops(const ir::Graph& g);
-// Algebra by a table of patterns (simplify_arithmetic.cc, simplify_layout.cc): x * 1, reshape of
-// reshape, casts that cancel, slices of concatenations; pow by 2 becomes the more exact product,
-// and rows scattered into zeros and added to a tensor are added one by one.
+// Algebra by a table of patterns (simplify_arithmetic.cc, simplify_layout.cc,
+// simplify_quantized.cc): x * 1, reshape of reshape, casts that cancel, slices of concatenations;
+// pow by 2 becomes the more exact product, rows scattered into zeros and added to a tensor are
+// added one by one, and contractions of dequantized tensors are computed on the integers.
 GraphOut simplify_algebra(const ir::Graph& g);
 // Computes small nodes whose operands are all constants; random ops and side effects stay.
 GraphOut fold_constants(const ir::Graph& g, Evaluate evaluate);
@@ -57,6 +58,10 @@ GraphOut absorb_casts(const ir::Graph& g);
 // become part of its weights and bias where all of these follow from `steady` parameters (one flag
 // each): computed once, with other roundings.
 GraphOut fold_scales(const ir::Graph& g, const std::vector<bool>& steady);
+// Where floats made from integer sums, and perhaps another quantized tensor, are quantized: the
+// scales are multiplied out, so that what is left is one multiplication for each element and few
+// additions, in the form that kernels do on the way (round_saturate last). Other roundings.
+GraphOut fold_requantize(const ir::Graph& g);
 // The gradient of a ReLU behind a batch normalisation becomes part of the latter's: which results
 // were positive is computed again from what it reads anyway.
 GraphOut fuse_norm_gradients(const ir::Graph& g);

@@ -46,6 +46,7 @@ constexpr Step kRound[] = {
 };
 // Other forms of whole stretches of a program, with transposes around them.
 constexpr Step kForms[] = {
+    {"fold_requantize", fold_requantize},
     {"channels_last", channels_last},
     {"fuse_attention", fuse_attention},
 };

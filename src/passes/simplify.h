@@ -42,6 +42,7 @@ struct Pattern {
 // The tables, by what they are about.
 std::span<const Pattern> arithmetic_patterns();  // simplify_arithmetic.cc
 std::span<const Pattern> layout_patterns();      // simplify_layout.cc
+std::span<const Pattern> quantized_patterns();   // simplify_quantized.cc
 
 // True when `v` is the result of the op of this name.
 bool made_by(const ir::Value& v, const char* op);

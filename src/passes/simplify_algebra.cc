@@ -14,7 +14,8 @@ namespace {
 const std::vector<std::vector<const Pattern*>>& patterns_by_op() {
   static const auto* table = [] {
     auto* t = new std::vector<std::vector<const Pattern*>>(ir::all_ops().size());
-    for (std::span<const Pattern> list : {arithmetic_patterns(), layout_patterns()}) {
+    for (std::span<const Pattern> list :
+         {arithmetic_patterns(), layout_patterns(), quantized_patterns()}) {
       for (const Pattern& p : list) {
         std::string_view name = p.op;
         for (const ir::Op* op : ir::all_ops()) {

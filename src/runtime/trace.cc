@@ -91,6 +91,14 @@ Traced* live_trace(Tensor& t) {
   return nullptr;
 }
 
+Tensor captured_beside(const Tensor& t, const Tensor& traced) {
+  Tensor own = t, beside = traced;
+  Traced* trace = live_trace(beside);
+  if (!trace || !trace->level->recorder || live_trace(own)) return t;
+  Recorder& r = *trace->level->recorder;
+  return r.wrap(r.value_of(t), t);
+}
+
 Traced* innermost_trace(Tensors& tensors) {
   Traced* top = nullptr;
   for (Tensor& t : tensors) {

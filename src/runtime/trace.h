@@ -79,6 +79,10 @@ class Recorder {
 // The trace of `t` that counts: null when it has none or only closed ones; `t` is replaced by the
 // primal underneath closed traces.
 Traced* live_trace(Tensor& t);
+// `t` as a captured parameter of the graph in which `traced` is: what is computed from it is
+// recorded there instead of being done now. `t` itself where `traced` is in none, or t is traced
+// already.
+Tensor captured_beside(const Tensor& t, const Tensor& traced);
 // The innermost live trace among the tensors, null when there is none; closed traces are looked
 // through in place.
 Traced* innermost_trace(Tensors& tensors);

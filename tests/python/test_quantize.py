@@ -142,3 +142,58 @@ def test_what_cannot_be_quantized_is_refused():
         ops.quantize(x, Tensor(1.0), dtype=ms.int64)
     with pytest.raises(TypeError, match="allowed are int8 and uint8"):
         ops.matmul_integer(Tensor(np.zeros((2, 2), np.int32)), Tensor(np.zeros((2, 2), np.int8)))
+
+
+def exact_conv(x, zero, w, pad):
+    padded = np.pad(x.astype(np.int64) - zero, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    out = x.shape[2] + 2 * pad - w.shape[2] + 1
+    sums = np.zeros((x.shape[0], w.shape[0], out, out), np.int64)
+    for i in range(w.shape[2]):
+        for j in range(w.shape[3]):
+            part = padded[:, :, i : i + out, j : j + out]
+            sums += np.einsum("nchw,oc->nohw", part, w[:, :, i, j].astype(np.int64))
+    return sums
+
+
+@pytest.mark.parametrize("channels", [(3, 8), (16, 32), (64, 64)])
+@pytest.mark.parametrize("zeros", [(0, 0), (9, 5)])
+@pytest.mark.parametrize("dtype", [ms.uint8, ms.int8])
+def test_sums_are_requantized_where_they_are_made(channels, zeros, dtype):
+    """Compiled, the convolution stores bytes: the bits are those of NumPy's float32."""
+    c, o = channels
+    x = rng.integers(0, 256, (2, c, 9, 9)).astype(np.uint8)
+    w = rng.integers(-127, 128, (o, c, 3, 3)).astype(np.int8)
+    m = rng.uniform(0.5, 2, o).astype(np.float32) / np.float32(1000 * np.sqrt(c))
+    zero = Tensor(zeros[0], ms.int32) if zeros[0] else None
+
+    @ms.jit
+    def net(x, w, m):
+        sums = ops.conv2d_integer(x, w, None, zero, pad_mode="pad", padding=1)
+        return ops.requantize(sums, m, None, 1, dtype, None, None, zeros[1])
+
+    got = net(Tensor(x), Tensor(w), Tensor(m)).asnumpy()
+    sums = exact_conv(x, zeros[0], w, 1).astype(np.float32)
+    low, high = (0, 255) if dtype == ms.uint8 else (-128, 127)
+    want = np.clip(np.rint(sums * m[None, :, None, None]) + zeros[1], low, high)
+    assert np.array_equal(got, want)
+
+
+def test_what_is_written_on_dequantized_tensors_is_computed_on_integers():
+    x = rng.integers(0, 256, (2, 32, 7, 7)).astype(np.uint8)
+    w = rng.integers(-127, 128, (32, 32, 3, 3)).astype(np.int8)
+    scale = rng.uniform(1e-3, 2e-3, 32).astype(np.float32)
+    bias = rng.normal(size=32).astype(np.float32)
+
+    @ms.jit
+    def net(x, w, scale, bias, unit, to):
+        a = ops.dequantize(x, unit)
+        y = ops.conv2d(a, ops.dequantize(w, scale, axis=0), bias, 1, "pad", 1)
+        return ops.quantize(ops.relu(y + a), to, dtype=ms.uint8, zero=3)
+
+    unit, to = np.float32(0.02), np.float32(0.05)
+    got = net(*map(Tensor, (x, w, scale, bias)), Tensor(unit), Tensor(to)).asnumpy().astype(int)
+    sums = exact_conv(x, 0, w, 1) * (unit.astype(np.float64) * scale[None, :, None, None])
+    y = np.maximum(sums + bias[None, :, None, None] + x * np.float64(unit), 0)
+    want = np.clip(np.rint(y / to) + 3, 0, 255)
+    assert np.abs(got - want).max() <= 1 and (got != want).mean() < 1e-3
+    assert 0.2 < (got > 3).mean() and (got == 255).mean() < 0.5

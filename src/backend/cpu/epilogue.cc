@@ -1,6 +1,7 @@
 #include "backend/cpu/epilogue.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,8 @@ class Reader {
 
   std::optional<Steps> read(const Expr* e) const {
     if (e->op == Op::kLoad) return e->index == 0 ? std::optional(Steps{}) : std::nullopt;
+    if (e->op == Op::kCast && whole_to_float(e)) return read(e->arg[0]);
+    if (e->op == Op::kRint) return then(e->arg[0], EpilogueStep{Kind::kRound, -1, 0});
     if (e->op == Op::kNeg) return then(e->arg[0], EpilogueStep{Kind::kMul, -1, -1.0});
     if (e->count != 2) return {};
     const Expr *a = e->arg[0], *b = e->arg[1];
@@ -61,9 +64,13 @@ class Reader {
   }
 
  private:
+  static bool whole_to_float(const Expr* e) {
+    return is_int(e->arg[0]->dtype) && e->dtype == DType::kFloat32;
+  }
   // An operand that is simply there: loaded, or a number.
   std::optional<EpilogueStep> other(const Expr* e, Kind kind) const {
-    if (e->is_literal()) return EpilogueStep{kind, -1, e->real()};
+    if (e->is_literal() && is_float(e->dtype)) return EpilogueStep{kind, -1, e->real()};
+    if (e->op == Op::kCast && whole_to_float(e)) e = e->arg[0];
     if (e->op != Op::kLoad || e->index == 0) return {};
     return EpilogueStep{kind, joined_.reads[static_cast<size_t>(e->index - 1)], 0};
   }
@@ -79,6 +86,22 @@ class Reader {
 
   const Joined& joined_;
 };
+
+// cast(bits(x + c) - bits(c) + zero): x rounded to even.
+struct RoundedEnd {
+  const Expr* before;
+  double zero;
+};
+std::optional<RoundedEnd> rounded_end(const Expr* e) {
+  constexpr float kRound = 0x1.8p23f;
+  if (e->op != Op::kCast || e->arg[0]->op != Op::kAdd) return {};
+  const Expr *bits = e->arg[0]->arg[0], *offset = e->arg[0]->arg[1];
+  if (bits->op != Op::kBitcast || bits->dtype != DType::kInt32 || !offset->is_literal()) return {};
+  const Expr* sum = bits->arg[0];
+  if (sum->op != Op::kAdd || !sum->arg[1]->is_literal() || sum->arg[1]->real() != kRound) return {};
+  return RoundedEnd{sum->arg[0],
+                    static_cast<double>(offset->bits + std::bit_cast<int32_t>(kRound))};
+}
 
 class ThenRest final : public Prepared {
  public:
@@ -159,7 +182,15 @@ Joined::Joined(const ir::Graph& body) {
 
 std::optional<Steps> steps_of(const Joined& joined) {
   loops::Nest nest("epilogue");
-  return Reader(joined).read(formula(*joined.rest, nest).n);
+  const Expr* e = formula(*joined.rest, nest).n;
+  Reader reader(joined);
+  if (!is_int(e->dtype)) return reader.read(e);
+  std::optional<RoundedEnd> end = rounded_end(e);
+  std::optional<Steps> steps = end ? reader.read(end->before) : std::nullopt;
+  if (!steps) return {};
+  steps->push_back({Kind::kRound, -1, 0});
+  steps->push_back({Kind::kAdd, -1, end->zero});
+  return steps;
 }
 
 std::unique_ptr<Prepared> then_rest(std::shared_ptr<const Prepared> kernel, const Joined& joined,

@@ -14,7 +14,7 @@
 namespace mycel::cpu {
 
 struct EpilogueStep {
-  enum class Kind : uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin } kind;
+  enum class Kind : uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin, kRound } kind;
   int operand = -1;  // among the operands of `joined`; -1: the number
   double number = 0;
 };
@@ -30,7 +30,9 @@ struct Joined {
   std::vector<int> reads;  // operand of `joined` that is parameter 1, 2, … of the rest
 };
 
-// The rest as a chain, or nothing when it is none.
+// The rest as a chain, or nothing when it is none. Integers are made floats on the way, those of
+// operands too; floats are rounded to integers at the end, where a step kRound and a step kAdd of
+// the zero point stand for what the formula does with bits.
 std::optional<std::vector<EpilogueStep>> steps_of(const Joined& joined);
 
 // A kernel of a `joined` problem: `kernel` writes the op's result to where the result of `joined`

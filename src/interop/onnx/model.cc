@@ -165,6 +165,9 @@ OnnxValues ReadModel::evaluate(std::span<const OnnxValue> inputs,
   }
   scope.abstract = std::ranges::any_of(inputs, is_abstract) ||
                    std::ranges::any_of(weights, [](const Tensor& t) { return is_abstract(t); });
+  for (const OnnxValue& v : inputs) {
+    if (v.kind == OnnxValue::Kind::kTensor && is_abstract(v)) scope.witness = v.tensor;
+  }
   return run_nodes(file_.graph(), scope);
 }
 

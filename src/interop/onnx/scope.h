@@ -27,6 +27,7 @@ class Scope {
     function = around->function;
     depth = around->depth + 1;
     abstract = around->abstract;
+    witness = around->witness;
   }
 
   const File& file;
@@ -35,6 +36,8 @@ class Scope {
   int depth = 0;
   NodeWatch* watch = nullptr;
   bool abstract = false;  // a graph is being traced: values need not be known
+
+  Tensor witness;         // then: a tensor of that graph
 
   void set(const std::string& name, Value v) { values_[name] = std::move(v); }
   bool holds(const std::string& name) const { return values_.count(name) > 0; }

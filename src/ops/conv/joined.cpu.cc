@@ -97,6 +97,7 @@ bool describe_steps(const Problem& p, std::vector<EpilogueStep> steps, Convoluti
   for (const EpilogueStep& s : steps) {
     bool positive = !c.post.empty() && c.post.back().kind == PostOp::Kind::kRelu;
     PostOp op;
+    if (s.kind == Kind::kRound) return false;
     if (s.kind != Kind::kMax && s.kind != Kind::kMin) {
       op = s.operand >= 0 ? post_op(p, s) : linear(s);
       if (op.at >= 0 && static_cast<int>(op.dims.size()) != y.rank()) return false;

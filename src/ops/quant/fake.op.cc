@@ -52,10 +52,11 @@ constexpr OpDef kFakeQuantizeElements = check({
                         at = min(at, static_cast<double>(attrs[1].integer()));
                         out[0] = (at - in[2]) * in[1];
                       }),
-    .cases = "low = -4; high = 3; x in (-4, 4); scale[4]; scale in {0.25, 0.5, 1}; zero_point[]; "
-             "zero_point in ints(-1, "
-             "1); skip grad: straight through on purpose, test_quantize.py compares; skip grad2: as "
-             "for grad; dtypes float32 float64; at (0.6, 0.25, 0) -> 0.5; at (9, 0.25, 1) -> 0.5",
+    .cases =
+        "low = -4; high = 3; x in (-4, 4); scale[4]; scale in {0.25, 0.5, 1}; zero_point[]; "
+        "zero_point in ints(-1, "
+        "1); skip grad: straight through on purpose, test_quantize.py compares; skip grad2: as "
+        "for grad; dtypes float32 float64; at (0.6, 0.25, 0) -> 0.5; at (9, 0.25, 1) -> 0.5",
     .internal = true,
 });
 
@@ -76,9 +77,10 @@ constexpr OpDef kFakeQuantize = check({
           Value zero = e.has(2) ? spread(e, e.x(2), "zero point", rank, axis) : number(e.x(0), 0.0);
           e.result(kFakeQuantizeElements({e.x(0), scale, zero}, {e.attrs["low"], e.attrs["high"]}));
         },
-    .cases = "low = -4; high = 3; x in (-4, 4); scale in {0.25, 0.5, 1}; zero_point in ints(-1, "
-             "1); skip grad: straight through on purpose, test_quantize.py compares; skip grad2: as "
-             "for grad; dtypes float32 float64; bad axis = 3",
+    .cases =
+        "low = -4; high = 3; x in (-4, 4); scale in {0.25, 0.5, 1}; zero_point in ints(-1, "
+        "1); skip grad: straight through on purpose, test_quantize.py compares; skip grad2: as "
+        "for grad; dtypes float32 float64; bad axis = 3",
 });
 
 void register_fake_quantize() { ir::register_ops({&kFakeQuantizeElements, &kFakeQuantize}); }

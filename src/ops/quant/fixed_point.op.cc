@@ -78,7 +78,8 @@ constexpr OpDef kRequantizeFixed = check({
            "of `dtype`. A multiplier and its shift are one number, or one for each index of "
            "`axis`.",
     .in = {"x: int[n, c, h]", "multiplier: int[c]", "shift: int[c]", "zero_point?: int"},
-    .attr = {"axis: int = 1", "dtype: dtype = int8", "low: int? = None", "high: int? = None"},
+    .attr = {"axis: int = 1", "dtype: dtype = int8", "low: int? = None", "high: int? = None",
+             "zero: int = 0"},
     .shard = "none",
     .expand =
         [](Expansion& e) {
@@ -88,7 +89,8 @@ constexpr OpDef kRequantizeFixed = check({
           IntRange range = range_of(to, e.attrs["low"], e.attrs["high"]);
           Value y = kFixedMultiply({e.x(0), spread(e, e.x(1), "multiplier", rank, axis),
                                     spread(e, e.x(2), "shift", rank, axis)});
-          if (e.has(3)) y = y + cast_to(zero_point_of(e, 3, rank, axis), DType::kInt32);
+          if (e.has(3) || e.attrs.integer("zero") != 0)
+            y = y + cast_to(zero_point_of(e, 3, rank, axis), DType::kInt32);
           y = kMaximum({y, number(y, static_cast<double>(range.low))});
           y = kMinimum({y, number(y, static_cast<double>(range.high))});
           e.result(cast_to(y, to));

@@ -14,7 +14,8 @@ using ir::OpDef;
 // affine.op.cc
 extern const OpDef kQuantize, kDequantize, kRequantize;
 // The elements alone: scales and zero points stand under the dims that they belong to.
-extern const OpDef kQuantizeElements, kDequantizeElements, kRequantizeElements;
+extern const OpDef kQuantizeElements, kQuantizeShifted, kDequantizeElements, kRequantizeElements,
+    kRoundSaturate;
 // fixed_point.op.cc
 extern const OpDef kFixedMultiply, kRequantizeFixed;
 // fake.op.cc

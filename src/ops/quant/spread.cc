@@ -1,6 +1,7 @@
 #include "ops/quant/spread.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/error.h"
 #include "ops/shape/shape.h"
@@ -26,7 +27,9 @@ Value spread(const ir::Expansion& e, Value v, const char* what, int rank, int64_
 }
 
 Value zero_point_of(ir::Expansion& e, int i, int rank, int64_t axis) {
-  if (!e.has(i)) return e.scalar(DType::kInt32, 0);
+  if (!e.has(i)) {
+    return e.scalar(DType::kInt32, static_cast<double>(e.attrs.integer("zero")));
+  }
   return spread(e, e.x(i), "zero point", rank, axis);
 }
 
@@ -54,9 +57,8 @@ IntRange range_of(DType d, const ir::Attr& low, const ir::Attr& high) {
   return r;
 }
 
-void quantized_type(ir::TypeRuleCtx& c, int zero) {
-  const ir::Attr& asked = c.attrs["dtype"];
-  DType to = asked.none() ? c.dtype(zero) : asked.dtype();
+void quantized_type(ir::TypeRuleCtx& c) {
+  DType to = c.attrs.dtype("dtype");
   if (!holds_quantized(to)) {
     c.fail_type("the result cannot be {}; allowed are int8, uint8, int16, uint16 and int32",
                 name_of(to));
@@ -65,11 +67,32 @@ void quantized_type(ir::TypeRuleCtx& c, int zero) {
   c.out[0].dtype = to;
 }
 
-loops::Val rounded_into(loops::Val x, loops::Val zero, IntRange range, DType to) {
-  loops::Val y = rint(x) + cast(zero, x.dtype());
-  if (to == DType::kInt32) return cast(y, to);  // saturates; float32 has no 2^31 - 1
-  y = max(y, static_cast<double>(range.low));
-  return cast(min(y, static_cast<double>(range.high)), to);
+loops::Val saturated(loops::Val x, IntRange range, DType to) {
+  if (to == DType::kInt32) return cast(x, to);  // saturates; float32 has no 2^31 - 1
+  x = max(x, static_cast<double>(range.low));
+  return cast(min(x, static_cast<double>(range.high)), to);
+}
+
+namespace {
+constexpr double kRoundFloat = 0x1.8p23;
+constexpr int64_t kRoundFloatBits = std::bit_cast<int32_t>(0x1.8p23f);
+}  // namespace
+
+// Added to a number below 2^22, it leaves the number rounded to even in the last bits: conversions
+// that saturate would keep a loop scalar.
+loops::Val rounded_into(loops::Val x, int64_t zero, IntRange range, DType to) {
+  if (to == DType::kInt32) {
+    x = rint(x);
+    return saturated(zero ? x + static_cast<double>(zero) : x, range, to);
+  }
+  x = max(x, static_cast<double>(range.low - zero));
+  x = min(x, static_cast<double>(range.high - zero));
+  if (x.dtype() == DType::kFloat32) {
+    auto bits = bitcast(x + kRoundFloat, DType::kInt32);
+    return cast(bits + (zero - kRoundFloatBits), to);
+  }
+  auto bits = bitcast(x + 0x1.8p52, DType::kInt64);
+  return cast(bits + (zero - std::bit_cast<int64_t>(0x1.8p52)), to);
 }
 
 }  // namespace mycel::ops

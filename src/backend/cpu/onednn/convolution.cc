@@ -1,9 +1,9 @@
 #include "backend/cpu/onednn/convolution.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "backend/cpu/onednn/convolution_desc.h"
+#include "backend/cpu/onednn/integers.h"
 #include "backend/cpu/onednn/restore_nan.h"
 #include "backend/cpu/onednn/weight_gradient.h"
 
@@ -26,12 +26,13 @@ Recipe forward_program(const Convolution& c, const Layouts& l, const ForwardDesc
     in.emplace_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(k)) | DNNL_ARG_SRC_1,
                     program->operand(operand_desc(c, c.post[k]), c.post[k].at));
   }
+  if (const auto& q = c.integers) add_quantization(*program, *q, c.out_channels, in);
   add_computation<dnnl::convolution_forward>(*program, pd, in,
                                              {DNNL_ARG_DST, program->operand(l.y, c.y_at)});
   Recipe recipe;
   recipe.program = program;
   auto loses = std::find_if(c.post.begin(), c.post.end(), loses_nan);
-  if (loses == c.post.end()) return recipe;
+  if (loses == c.post.end() || c.integers) return recipe;  // sums of integers are numbers
   // For the rare case, the result as it is before the first step that loses a NaN.
   recipe.restore = [c, l, w, steps = loses - c.post.begin()] {
     Convolution first = c;
@@ -81,12 +82,12 @@ Recipe recipe_of_convolution(const Convolution& c) {
        {&c.in, &c.kernel, &c.out, &c.stride, &c.dilation, &c.pad_begin, &c.pad_end}) {
     key.add(*list);
   }
+  key.add(c.integers.has_value());
+  if (const auto& q = c.integers) add_to_key(key, *q);
   key.add(c.bias).add(c.channel_last).add(c.x_at).add(c.w_at).add(c.bias_at).add(c.y_at);
-  for (const PostOp& p : c.post) {
-    key.add(static_cast<int64_t>(p.kind)).add(p.at).add(p.dims);
-    key.add(std::bit_cast<int64_t>(p.a)).add(std::bit_cast<int64_t>(p.b));
-  }
-  return recipe_of(key, flops_of(c), [&] {
+  for (const PostOp& p : c.post) add_to_key(key, p);
+  const double work = c.integers ? flops_of(c) / kIntegerSpeed : flops_of(c);
+  return recipe_of(key, work, [&] {
     Layouts l = layouts_of(c);
     switch (c.pass) {
       case Convolution::Pass::kForward:

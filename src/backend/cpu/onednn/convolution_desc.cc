@@ -36,11 +36,30 @@ dnnl::algorithm binary_of(PostOp::Kind kind) {
 
 dnnl::primitive_attr attributes_of(const Convolution& c) {
   dnnl::primitive_attr attr = user_scratchpad();
+  attr.set_post_ops(post_ops_of(c.post, [&](const PostOp& p) { return operand_desc(c, p); }));
+  if (const auto& q = c.integers) {
+    const int by_channel = c.groups > 1 ? 3 : 1;
+    if (q->scale_at >= 0)
+      attr.set_scales_mask(DNNL_ARG_WEIGHTS, q->scale_by_channel ? by_channel : 0);
+    if (q->x_zero_at >= 0) attr.set_zero_points_mask(DNNL_ARG_SRC, 0);
+    if (q->y_zero != 0) attr.set_zero_points_mask(DNNL_ARG_DST, 0);
+  }
+  return attr;
+}
+
+}  // namespace
+
+dnnl::post_ops post_ops_of(const std::vector<PostOp>& post,
+                           const std::function<memory::desc(const PostOp&)>& desc_of) {
   dnnl::post_ops ops;
-  for (const PostOp& p : c.post) {
+  for (const PostOp& p : post) {
     auto a = static_cast<float>(p.a), b = static_cast<float>(p.b);
     if (p.at >= 0) {
-      ops.append_binary(binary_of(p.kind), operand_desc(c, p));
+      ops.append_binary(binary_of(p.kind), desc_of(p));
+    } else if (p.kind == PostOp::Kind::kRound) {
+      ops.append_eltwise(dnnl::algorithm::eltwise_round, 0.0f, 0.0f);
+    } else if (p.kind == PostOp::Kind::kRange) {
+      ops.append_eltwise(dnnl::algorithm::eltwise_clip, a, b);
     } else if (p.kind == PostOp::Kind::kRelu) {
       ops.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
     } else if (p.kind == PostOp::Kind::kClip) {
@@ -49,11 +68,8 @@ dnnl::primitive_attr attributes_of(const Convolution& c) {
       ops.append_eltwise(dnnl::algorithm::eltwise_linear, a, b);
     }
   }
-  attr.set_post_ops(ops);
-  return attr;
+  return ops;
 }
-
-}  // namespace
 
 memory::desc activation_desc(int64_t n, int64_t channels, const Dims& spatial,
                              memory::data_type type, bool channel_last, int64_t all_channels) {
@@ -73,19 +89,23 @@ memory::desc activation_desc(int64_t n, int64_t channels, const Dims& spatial,
 // A post-op's operand: given with channels last, described as n, c, spatial….
 memory::desc operand_desc(const Convolution& c, const PostOp& p) {
   Dims spatial(p.dims.begin() + 1, p.dims.end() - 1);
-  return activation_desc(p.dims.front(), p.dims.back(), spatial, data_type_of(c.dtype), true,
-                         p.dims.back());
+  auto type = c.integers ? stored_type_of(p.dtype) : data_type_of(c.dtype);
+  return activation_desc(p.dims.front(), p.dims.back(), spatial, type, true, p.dims.back());
 }
 
 Layouts layouts_of(const Convolution& c) {
-  memory::data_type type = data_type_of(c.dtype);
+  using Type = memory::data_type;
+  const Type type = data_type_of(c.integers ? DType::kFloat32 : c.dtype);
+  const Type x_type = c.integers ? stored_type_of(c.integers->x) : type;
+  const Type w_type = c.integers ? stored_type_of(c.integers->w) : type;
+  const Type y_type = c.integers ? stored_type_of(c.integers->y) : type;
   Dims w = {c.out_channels / c.groups, c.in_channels / c.groups};
   if (c.groups > 1) w.insert(w.begin(), c.groups);
   w.insert(w.end(), c.kernel.begin(), c.kernel.end());
   Layouts l;
-  l.x = activation_desc(c.batch, c.in_channels, c.in, type, c.channel_last, c.in_channels);
-  l.y = activation_desc(c.batch, c.out_channels, c.out, type, c.channel_last, c.out_channels);
-  l.w = dense_desc(w, type);
+  l.x = activation_desc(c.batch, c.in_channels, c.in, x_type, c.channel_last, c.in_channels);
+  l.y = activation_desc(c.batch, c.out_channels, c.out, y_type, c.channel_last, c.out_channels);
+  l.w = dense_desc(w, w_type);
   if (c.bias) l.bias = memory::desc({c.out_channels}, type, memory::format_tag::a);
   // Channel-last activations stay as they are; plain ones go into whatever oneDNN likes best.
   l.any_x = c.channel_last ? l.x : any_of(l.x);

@@ -3,6 +3,8 @@
 // the gradient of the weights.
 #pragma once
 
+#include <functional>
+
 #include "backend/cpu/onednn/convolution.h"
 #include "backend/cpu/onednn/recipe.h"
 
@@ -15,6 +17,9 @@ dnnl::memory::desc activation_desc(int64_t n, int64_t channels, const std::vecto
                                    int64_t all_channels);
 // A post-op's operand: given with channels last, described as n, c, spatial….
 dnnl::memory::desc operand_desc(const Convolution& c, const PostOp& p);
+
+dnnl::post_ops post_ops_of(const std::vector<PostOp>& post,
+                           const std::function<dnnl::memory::desc(const PostOp&)>& desc_of);
 
 struct Layouts {
   dnnl::memory::desc x, w, y, bias;  // as the user has them
@@ -34,8 +39,8 @@ void add_computation(Program& program, const typename Primitive::primitive_desc&
                      const std::vector<std::pair<int, int>>& inputs, std::pair<int, int> out) {
   std::vector<std::pair<int, int>> args;
   for (auto [arg, slot] : inputs) {
-    bool of_post_op = arg >= DNNL_ARG_ATTR_MULTIPLE_POST_OP_BASE;  // as it is
-    if (!of_post_op) slot = program.reordered(slot, pd.query_md(dnnl::query::exec_arg_md, arg));
+    bool as_it_is = arg >= DNNL_ARG_ATTR_SCALES;
+    if (!as_it_is) slot = program.reordered(slot, pd.query_md(dnnl::query::exec_arg_md, arg));
     args.emplace_back(arg, slot);
   }
   int target = program.target(out.second, pd.query_md(dnnl::query::exec_arg_md, out.first));

@@ -32,6 +32,20 @@ dnnl::memory::data_type data_type_of(DType t) {
   }
 }
 
+dnnl::memory::data_type stored_type_of(DType t) {
+  using dt = dnnl::memory::data_type;
+  switch (t) {
+    case DType::kInt8:
+      return dt::s8;
+    case DType::kUInt8:
+      return dt::u8;
+    case DType::kInt32:
+      return dt::s32;
+    default:
+      return data_type_of(t);
+  }
+}
+
 struct Program::Frame {
   std::vector<dnnl::memory> memories;
   std::vector<std::vector<dnnl_exec_arg_t>> args;  // one list per step
@@ -53,6 +67,13 @@ int Program::operand(const Md& md, int buffer) {
 
 int Program::temporary(const Md& md) {
   slots_.push_back({md, -1, reserve(md.get_size())});
+  return static_cast<int>(slots_.size() - 1);
+}
+
+int Program::constant(int32_t value) {
+  const Md md({1}, dnnl::memory::data_type::s32, dnnl::memory::format_tag::a);
+  slots_.push_back({md, -2, constants_.size()});
+  constants_.push_back(value);
   return static_cast<int>(slots_.size() - 1);
 }
 
@@ -107,7 +128,9 @@ void Program::run(void* const* buffers) const {
   if (block_bytes_ > 0) block = Storage::allocate(block_bytes_);
   for (size_t i = 0; i < slots_.size(); ++i) {
     const Slot& s = slots_[i];
-    void* at = s.buffer >= 0 ? buffers[s.buffer] : static_cast<char*>(block->data()) + s.offset;
+    void* at = s.buffer >= 0    ? buffers[s.buffer]
+               : s.buffer == -1 ? static_cast<void*>(static_cast<char*>(block->data()) + s.offset)
+                                : const_cast<int32_t*>(&constants_[s.offset]);
     dnnl_memory_set_data_handle(frame->memories[i].get(), at);
   }
   for (size_t i = 0; i < steps_.size(); ++i) {

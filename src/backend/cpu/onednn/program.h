@@ -20,8 +20,10 @@ namespace mycel::cpu::onednn {
 
 const dnnl::engine& engine();
 
-// The oneDNN type of an element type; undef when it has none.
+// The oneDNN type of an element type that it computes in; undef when it has none.
 dnnl::memory::data_type data_type_of(DType t);
+// The same, and the integers that quantized computations read and write.
+dnnl::memory::data_type stored_type_of(DType t);
 
 class Program {
  public:
@@ -34,6 +36,8 @@ class Program {
   // -- building ----------------------------------------------------------------------------------
   int operand(const Md& md, int buffer);
   int temporary(const Md& md);
+  // One number that stays the same.
+  int constant(int32_t value);
   // The slot itself when it already has layout `want`, otherwise a temporary filled by a reorder.
   int reordered(int slot, const Md& want);
   // Where a computation that produces `have` should write so that `slot` receives it: the slot
@@ -52,8 +56,8 @@ class Program {
  private:
   struct Slot {
     Md md;
-    int buffer;     // index into run's buffers, or -1 for a temporary
-    size_t offset;  // of a temporary in the block
+    int buffer;     // index into run's buffers, -1 for a temporary, -2 for a constant
+    size_t offset;  // of a temporary in the block, of a constant among the constants
   };
   struct Step {
     dnnl::primitive primitive;
@@ -67,6 +71,7 @@ class Program {
 
   std::vector<Slot> slots_;
   std::vector<Step> steps_;
+  std::vector<int32_t> constants_;
   size_t block_bytes_ = 0;
   std::string implementation_;
 

@@ -75,7 +75,13 @@ class Key {
 };
 
 // Kinds of recipe, the first word of a key.
-enum RecipeKind : int64_t { kMatmulRecipe, kTileRecipe, kConvolutionRecipe, kPoolingRecipe };
+enum RecipeKind : int64_t {
+  kMatmulRecipe,
+  kTileRecipe,
+  kConvolutionRecipe,
+  kPoolingRecipe,
+  kIntegerMatmulRecipe
+};
 
 // The recipe of a key, from the cache or built now. A dnnl::error becomes a refusal. `flops`: the
 // work; below kSerialFlops it stays on one thread.

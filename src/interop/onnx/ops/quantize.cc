@@ -1,22 +1,18 @@
 // Quantized tensors: integers with a scale and a zero point, for all, by channel or by block.
-#include <limits>
-
 #include "interop/onnx/ops/window.h"
+#include "runtime/trace.h"
 
 namespace mycel::interop::onnx {
 namespace {
 
-// A scale or zero point brought to the dims of x: one number, one for each index of `axis`, or one
-// for each block along it.
+// A scale or zero point as the records take it: one number, one for each index of the axis, or, by
+// block, one for each element.
 Tensor spread(Call& c, const Tensor& v, const Tensor& x, int64_t axis_attr, int64_t block) {
-  if (v.rank() == 0 || (v.rank() == 1 && v.dim(0) == 1 && block == 0)) return ops::reshape(v, {});
-  int axis = axis_of(c, axis_attr, x.rank());
   if (block == 0) {
-    if (v.rank() != 1) c.fail("a scale with {} dims; 0 or 1 are allowed", v.rank());
-    Ints shape(static_cast<size_t>(x.rank()), 1);
-    shape[static_cast<size_t>(axis)] = -1;
-    return ops::reshape(v, shape);
+    if (v.rank() > 1) c.fail("a scale with {} dims; 0 or 1 are allowed", v.rank());
+    return v.size() == 1 && v.rank() == 1 ? ops::reshape(v, {}) : v;
   }
+  int axis = axis_of(c, axis_attr, x.rank());
   if (v.rank() != x.rank())
     c.fail("a scale by block with {} dims; {} are allowed", v.rank(), x.rank());
   int64_t n = c.dims(x)[static_cast<size_t>(axis)];
@@ -25,41 +21,65 @@ Tensor spread(Call& c, const Tensor& v, const Tensor& x, int64_t axis_attr, int6
   return ops::gather(v, ints_tensor(at), axis);
 }
 
-// Rounded half to even, moved by the zero point, held inside the range of `to`.
-Tensor rounded_into(const Tensor& scaled, const Tensor& zero, DType to) {
-  Tensor y = ops::round(scaled);
-  if (zero) y = ops::add(y, as(zero, y.dtype()));
-  auto bound = [&](double v) { return number_like(v, y); };
-  double low = 0, high = 255;
-  if (to == DType::kInt8) low = -128, high = 127;
-  if (to == DType::kUInt16) high = 65535;
-  if (to == DType::kInt16) low = -32768, high = 32767;
-  if (to == DType::kInt32) return as(y, to);
-  return as(ops::minimum(ops::maximum(y, bound(low)), bound(high)), to);
+// The records' axis for per-channel scales; any where there is none.
+int64_t axis_for(Call& c, const Tensor& scale, const Tensor& x) {
+  int64_t axis = c.integer("axis", 1);
+  return scale.rank() == 1 && scale.size() != 1 ? axis_of(c, axis, x.rank()) : 0;
+}
+
+// A zero point: a number where the model says one, which the passes can see, else a tensor.
+struct Zero {
+  Tensor tensor;
+  int64_t number = 0;
+};
+Zero zero_of(Call& c, int i) {
+  if (!c.has(i)) return {};
+  Tensor t = c.x(i);
+  if (t.size() > 0 && c.is_known(i)) {
+    Tensor known = c.known(i);
+    auto at = [&](int64_t k) { return element_as_int(known.raw(), known.dtype(), k); };
+    int64_t same = 1;
+    while (same < t.size() && at(same) == at(0)) ++same;
+    if (same == t.size()) return {{}, at(0)};
+  }
+  return {t, 0};
+}
+// The same as an operand of a contraction: absent where it is 0.
+Tensor operand_of(const Zero& z) {
+  if (z.tensor)
+    return as(z.tensor.size() == 1 ? ops::reshape(z.tensor, {}) : z.tensor, DType::kInt32);
+  return z.number == 0 ? Tensor() : number(static_cast<double>(z.number), DType::kInt32);
 }
 
 Values quantize(Call& c) {
-  Tensor x = c.x(0), zero = c.x_or(2);
-  int64_t axis = c.integer("axis", 1), block = c.integer("block_size", 0);
-  DType to = zero ? zero.dtype() : DType::kUInt8;
+  Tensor x = c.x(0);
+  int64_t block = c.integer("block_size", 0);
+  DType to = c.has(2) ? c.x(2).dtype() : DType::kUInt8;
   if (int64_t code = c.integer("output_dtype", 0)) to = dtype_of_code(code, c.title());
   if (!is_int(to)) c.unsupported("quantizing to {}", name_of(to));
   DType work = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   if (int64_t code = c.integer("precision", 0)) work = dtype_of_code(code, c.title());
+  Zero zero = zero_of(c, 2);
+  int64_t axis = c.integer("axis", 1);
+  if (zero.tensor) zero.tensor = spread(c, zero.tensor, x, axis, block);
   Tensor scale = spread(c, as(c.x(1), work), x, axis, block);
-  if (zero) zero = spread(c, zero, x, axis, block);
-  return one(rounded_into(ops::div(as(x, work), scale), zero, to));
+  axis = axis_for(c, c.x(1), x);
+  return one(ops::quantize(as(x, work), scale, zero.tensor, axis, to, zero.number));
 }
 
 Values dequantize(Call& c) {
   Tensor x = c.x(0), scale = c.x(1);
-  int64_t axis = c.integer("axis", 1), block = c.integer("block_size", 0);
+  // Weights stay the integers that they are: the passes compute on those.
+  if (size_of(x.dtype()) == 1 && x.size() > 1 && c.scope.witness)
+    x = runtime::captured_beside(x, c.scope.witness);
+  int64_t block = c.integer("block_size", 0), axis = c.integer("axis", 1);
   DType to = scale.dtype();
   if (int64_t code = c.integer("output_dtype", 0)) to = dtype_of_code(code, c.title());
   DType work = scale.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
-  Tensor y = as(x, work);
-  if (c.has(2)) y = ops::sub(y, as(spread(c, c.x(2), x, axis, block), work));
-  return one(as(ops::mul(y, spread(c, as(scale, work), x, axis, block)), to));
+  Zero zero = zero_of(c, 2);
+  if (zero.tensor) zero.tensor = spread(c, zero.tensor, x, axis, block);
+  Tensor by = spread(c, as(scale, work), x, axis, block);
+  return one(as(ops::dequantize(x, by, zero.tensor, axis_for(c, scale, x), zero.number), to));
 }
 
 Values dynamic_quantize(Call& c) {
@@ -67,65 +87,70 @@ Values dynamic_quantize(Call& c) {
   Tensor low = ops::minimum(ops::reduce_min(x), zero),
          high = ops::maximum(ops::reduce_max(x), zero);
   Tensor scale = ops::div(ops::sub(high, low), number_like(255, x));
-  Tensor at = rounded_into(ops::div(ops::neg(low), scale), {}, DType::kUInt8);
-  return {Value(rounded_into(ops::div(x, scale), at, DType::kUInt8)), Value(scale), Value(at)};
+  Tensor at = ops::quantize(ops::neg(low), scale, {}, 0, DType::kUInt8);
+  return {Value(ops::quantize(x, scale, at, 0)), Value(scale), Value(at)};
 }
 
-// Integers less their zero point; one for each row stands in front of the last dim.
-Tensor centred(const Tensor& x, const Tensor& zero, bool by_row) {
+// The records take a zero point for each row or column of one matrix.
+bool fits_product(const Zero& z) { return !z.tensor || z.tensor.rank() <= 1; }
+
+Tensor centred(const Tensor& x, const Zero& zero) {
   Tensor y = as(x, DType::kInt32);
-  if (!zero) return y;
-  Tensor z = as(zero, DType::kInt32);
-  if (z.rank() == 1 && z.dim(0) == 1) z = ops::reshape(z, {});
-  if (by_row && z.rank() == 1) z = ops::expand_dims(z, -1);
-  return ops::sub(y, z);
+  Tensor z = operand_of(zero);
+  return z ? ops::sub(y, z) : y;
 }
 
-Values matmul_integer(Call& c) {
-  return one(ops::matmul(centred(c.x(0), c.x_or(2), true), centred(c.x(1), c.x_or(3), false)));
+// Integers of any kind, for what the records do not take: zero points of several dims, one for each
+// row of more than one matrix.
+Tensor general_product(const Tensor& a, const Zero& az, const Tensor& b, const Zero& bz) {
+  Zero of_a = az;
+  if (of_a.tensor && of_a.tensor.rank() == 1 && of_a.tensor.size() > 1)
+    of_a.tensor = ops::expand_dims(of_a.tensor, -1);
+  return ops::matmul(centred(a, of_a), centred(b, bz));
 }
+
+Tensor integer_product(Call& c, int a_at, int a_zero, int b_at, int b_zero) {
+  Tensor a = c.x(a_at), b = c.x(b_at);
+  Zero az = zero_of(c, a_zero), bz = zero_of(c, b_zero);
+  const bool bytes = size_of(a.dtype()) == 1 && size_of(b.dtype()) == 1;
+  if (!bytes || a.rank() < 2 || b.rank() < 2 || !fits_product(az) || !fits_product(bz))
+    return general_product(a, az, b, bz);
+  return ops::matmul_integer(a, b, operand_of(az), operand_of(bz));
+}
+
+Values matmul_integer(Call& c) { return one(integer_product(c, 0, 2, 1, 3)); }
 
 Values qlinear_matmul(Call& c) {
-  Tensor a = centred(c.x(0), c.x_or(2), true), b = centred(c.x(3), c.x_or(5), false);
-  Tensor sum = as(ops::matmul(a, b), DType::kFloat32);
+  Tensor sum = integer_product(c, 0, 2, 3, 5);
   auto scale = [&](int i, bool by_row) {
     Tensor s = as(c.x(i), DType::kFloat32);
     if (s.rank() == 1 && s.dim(0) == 1) return ops::reshape(s, {});
     return by_row && s.rank() == 1 ? ops::expand_dims(s, -1) : s;
   };
   Tensor factor = ops::div(ops::mul(scale(1, true), scale(4, false)), scale(6, true));
-  Tensor zero = c.x(7);
-  return one(rounded_into(ops::mul(sum, factor), zero, zero.dtype()));
+  Zero zero = zero_of(c, 7);
+  return one(ops::requantize(sum, factor, zero.tensor, -1, c.x(7).dtype(), {}, {}, zero.number));
 }
 
-// Products of bytes summed in float64, where integers up to 2^53 are exact.
-Tensor convolved(Call& c, const Tensor& x, const Tensor& w) {
-  Ints kernel = kernel_dims(c, x, w);
-  Window at = window_of(c, kernel, spatial_dims(c, x));
+Tensor convolved(Call& c, const Tensor& x, const Tensor& w, const Zero& xz, const Zero& wz) {
+  Window at = window_of(c, kernel_dims(c, x, w), spatial_dims(c, x));
   int64_t groups = c.integer("group", 1);
-  Tensor a = as(x, DType::kFloat64), b = as(w, DType::kFloat64), y;
+  auto call = [&](auto op) {
+    return op(x, w, Tensor(), operand_of(xz), operand_of(wz), at.stride, "pad", at.pads,
+              at.dilation, groups, "channel_first");
+  };
   switch (at.rank()) {
     case 1:
-      y = ops::conv1d(a, b, {}, at.stride, "pad", at.pads, at.dilation, groups);
-      break;
+      return call(ops::conv1d_integer);
     case 2:
-      y = ops::conv2d(a, b, {}, at.stride, "pad", at.pads, at.dilation, groups);
-      break;
+      return call(ops::conv2d_integer);
     case 3:
-      y = ops::conv3d(a, b, {}, at.stride, "pad", at.pads, at.dilation, groups);
-      break;
+      return call(ops::conv3d_integer);
     default:
       c.unsupported("{} spatial dims; 1 to 3 are allowed", at.rank());
   }
-  return as(y, DType::kInt32);
 }
 
-Tensor by_filter(const Tensor& v, int rank) {
-  if (v.rank() == 0 || v.size() == 1) return ops::reshape(v, {});
-  Ints shape(static_cast<size_t>(rank), 1);
-  shape.at(0) = -1;
-  return ops::reshape(v, shape);
-}
 Tensor by_channel(const Tensor& v, int rank) {
   if (v.rank() == 0 || v.size() == 1) return ops::reshape(v, {});
   Ints shape(static_cast<size_t>(rank), 1);
@@ -134,20 +159,17 @@ Tensor by_channel(const Tensor& v, int rank) {
 }
 
 Values conv_integer(Call& c) {
-  Tensor x = centred(c.x(0), c.x_or(2), false), w = as(c.x(1), DType::kInt32);
-  if (c.has(3)) w = ops::sub(w, by_filter(as(c.x(3), DType::kInt32), w.rank()));
-  return one(convolved(c, x, w));
+  return one(convolved(c, c.x(0), c.x(1), zero_of(c, 2), zero_of(c, 3)));
 }
 
 Values qlinear_conv(Call& c) {
-  Tensor x = centred(c.x(0), c.x(2), false), w = as(c.x(3), DType::kInt32);
-  w = ops::sub(w, by_filter(as(c.x(5), DType::kInt32), w.rank()));
-  Tensor sum = convolved(c, x, w);
-  if (c.has(8)) sum = ops::add(sum, by_channel(as(c.x(8), DType::kInt32), x.rank()));
+  Tensor x = c.x(0);
+  Tensor sum = convolved(c, x, c.x(3), zero_of(c, 2), zero_of(c, 5));
+  if (c.has(8)) sum = ops::add(sum, by_channel(c.x(8), x.rank()));
   Tensor factor = ops::div(ops::mul(ops::reshape(c.x(1), {}), by_channel(c.x(4), x.rank())),
                            ops::reshape(c.x(6), {}));
-  Tensor zero = ops::reshape(c.x(7), {});
-  return one(rounded_into(ops::mul(as(sum, DType::kFloat32), factor), zero, zero.dtype()));
+  Zero zero = zero_of(c, 7);
+  return one(ops::requantize(sum, factor, zero.tensor, 1, c.x(7).dtype(), {}, {}, zero.number));
 }
 
 constexpr Record kRecords[] = {
