@@ -53,7 +53,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/ DESTINATION ${CMAKE_INSTALL_INCLUDE
         FILES_MATCHING PATTERN "*.h"
         PATTERN "loops/llvm" EXCLUDE PATTERN "backend/cpu/onednn" EXCLUDE PATTERN "cli" EXCLUDE
         PATTERN "insight/events/protozero.h" EXCLUDE PATTERN "insight/store" EXCLUDE
-        PATTERN "insight/server" EXCLUDE PATTERN "interop/onnx" EXCLUDE)
+        PATTERN "insight/server" EXCLUDE PATTERN "interop/onnx" EXCLUDE PATTERN "interop/tensorflow" EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${MYCEL_GENERATED_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "mycel/*.h")

@@ -106,7 +106,7 @@ foreach(room IN LISTS MYCEL_ROOMS)
   list(FILTER sources EXCLUDE REGEX "/src/data/(${MYCEL_MEDIA_FOLDERS})/")
   list(FILTER sources EXCLUDE REGEX "/src/lite/serve/http/")
   list(FILTER sources EXCLUDE REGEX "/src/insight/(store|server)/")
-  list(FILTER sources EXCLUDE REGEX "/src/interop/onnx/")
+  list(FILTER sources EXCLUDE REGEX "/src/interop/(onnx|tensorflow)/")
   mycel_object_library(mycel_${room} room_objects SOURCES ${sources} GENERATED)
 endforeach()
 if(MYCEL_ONEDNN)
@@ -206,21 +206,33 @@ mycel_object_library(mycel_insight_objects insight_objects SOURCES ${sources} ${
 mycel_loaded_library(mycel_insight mycel_insight_library insight_objects LINK ${insight_libraries})
 
 # --- libmycel_onnx.so: the ONNX format through protobuf (src/interop/onnx.h).
-set(onnx_proto ${PROJECT_SOURCE_DIR}/src/interop/onnx/onnx.proto)
-set(onnx_pb ${MYCEL_GENERATED_DIR}/interop/onnx/onnx.pb)
-add_custom_command(OUTPUT ${onnx_pb}.h ${onnx_pb}.cc DEPENDS ${onnx_proto}
-  COMMAND ${CMAKE_COMMAND} -E make_directory ${MYCEL_GENERATED_DIR}/interop/onnx
-  COMMAND protobuf::protoc --proto_path=${PROJECT_SOURCE_DIR}/src --cpp_out=${MYCEL_GENERATED_DIR} ${onnx_proto}
-  COMMENT "protoc src/interop/onnx/onnx.proto" VERBATIM)
-add_library(mycel_onnx_pb OBJECT ${onnx_pb}.cc)
-set_target_properties(mycel_onnx_pb PROPERTIES POSITION_INDEPENDENT_CODE ON)
-target_link_libraries(mycel_onnx_pb PUBLIC protobuf::libprotobuf-lite)
-target_include_directories(mycel_onnx_pb SYSTEM PUBLIC ${MYCEL_GENERATED_DIR})
+function(mycel_protobuf target proto)  # src/PROTO.proto -> generated/PROTO.pb.h and an object library
+  set(pb ${MYCEL_GENERATED_DIR}/${proto}.pb)
+  cmake_path(GET pb PARENT_PATH folder)
+  add_custom_command(OUTPUT ${pb}.h ${pb}.cc DEPENDS ${PROJECT_SOURCE_DIR}/src/${proto}.proto
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+    COMMAND protobuf::protoc --proto_path=${PROJECT_SOURCE_DIR}/src --cpp_out=${MYCEL_GENERATED_DIR}
+            ${PROJECT_SOURCE_DIR}/src/${proto}.proto
+    COMMENT "protoc src/${proto}.proto" VERBATIM)
+  add_library(${target} OBJECT ${pb}.cc)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(${target} PUBLIC protobuf::libprotobuf-lite)
+  target_include_directories(${target} SYSTEM PUBLIC ${MYCEL_GENERATED_DIR})
+endfunction()
+mycel_protobuf(mycel_onnx_pb interop/onnx/onnx)
 mycel_sources(sources "interop/onnx/")
 mycel_object_library(mycel_onnx_objects onnx_objects SOURCES ${sources} GENERATED LINK protobuf::libprotobuf-lite)
 add_dependencies(mycel_onnx_objects mycel_onnx_pb)
 list(APPEND onnx_objects $<TARGET_OBJECTS:mycel_onnx_pb>)
 mycel_loaded_library(mycel_onnx mycel_onnx onnx_objects LINK protobuf::libprotobuf-lite)
+
+# --- libmycel_tensorflow.so: TFLite files and TensorFlow graphs (src/interop/tensorflow.h).
+mycel_protobuf(mycel_tensorflow_pb interop/tensorflow/graph_def)
+mycel_sources(sources "interop/tensorflow/")
+mycel_object_library(mycel_tensorflow_objects tensorflow_objects SOURCES ${sources} GENERATED LINK protobuf::libprotobuf-lite)
+add_dependencies(mycel_tensorflow_objects mycel_tensorflow_pb)
+list(APPEND tensorflow_objects $<TARGET_OBJECTS:mycel_tensorflow_pb>)
+mycel_loaded_library(mycel_tensorflow mycel_tensorflow tensorflow_objects LINK protobuf::libprotobuf-lite)
 
 # A program or module that runs kernels or reads data: linked with libmycel, built after what
 # libmycel loads.

@@ -28,6 +28,7 @@ target_link_libraries(mycel_graph_file_fuzz PRIVATE mycel_flags mycel_dependenci
 set(onnx_reader file tensors external_data wire_check)
 list(TRANSFORM onnx_reader PREPEND ${PROJECT_SOURCE_DIR}/src/interop/onnx/)
 list(TRANSFORM onnx_reader APPEND .cc)
+list(APPEND onnx_reader ${PROJECT_SOURCE_DIR}/src/interop/wire_check.cc)
 add_executable(mycel_onnx_fuzz EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/fuzz/onnx_fuzz.cc
   ${onnx_reader} $<TARGET_OBJECTS:mycel_onnx_pb> $<TARGET_OBJECTS:mycel_base> $<TARGET_OBJECTS:mycel_tensor>)
 target_link_libraries(mycel_onnx_fuzz PRIVATE mycel_flags mycel_dependencies protobuf::libprotobuf-lite)

@@ -73,7 +73,7 @@ FOREIGN = [
     (r"protozero/", ["src/insight/events/"], "protozero"),
     (r"sqlite3\.h$", ["src/insight/store/", "src/data/files/mindrecord/"], "SQLite"),
     (r"httplib\.h$", ["src/lite/serve/http/", "src/insight/server/"], "cpp-httplib"),
-    (r"google/protobuf|\.pb\.h$", ["src/interop/onnx/"], "protobuf"),
+    (r"google/protobuf|\.pb\.h$", ["src/interop/onnx/", "src/interop/tensorflow/"], "protobuf"),
     (r"CLI/", ["src/cli/", "examples/"], "CLI11"),
     (r"gtest/|gmock/", [], "GoogleTest"),
 ]

@@ -1,4 +1,5 @@
-// ONNX models for Python: what interop/onnx.h does. A sequence is a list, an empty optional None.
+// Models of other frameworks for Python: what interop/onnx.h and interop/tensorflow.h do. A
+// sequence is a list, an empty optional None.
 #include "interop/onnx.h"
 
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "bind/convert.h"
 #include "bind/tensor_object.h"
+#include "interop/tensorflow.h"
 #include "ir/op.h"
 
 namespace mycel::bind {
@@ -84,6 +86,22 @@ nb::list weights(const OnnxNetwork& self) {
   return out;
 }
 
+// (name, scale, zero point) of what is quantized.
+nb::list scales(const std::vector<interop::OnnxPort>& of) {
+  nb::list out;
+  for (const auto& p : of) {
+    if (p.scale != 0) out.append(nb::make_tuple(p.name, p.scale, p.zero_point));
+  }
+  return out;
+}
+
+nb::list tensorflow_ops() {
+  nb::list out;
+  for (const interop::TensorflowOp& op : interop::tensorflow_ops())
+    out.append(nb::make_tuple(op.lite, op.graph, op.quantized));
+  return out;
+}
+
 // Of every primitive op that a user may call: what its record says of ONNX.
 nb::dict onnx_lines() {
   nb::dict out;
@@ -104,6 +122,10 @@ void bind_onnx(nb::module_& m) {
            "Op by op, so that it can be watched; gives a list.")
       .def_prop_ro("inputs", [](const OnnxNetwork& s) { return ports(s.model->inputs()); })
       .def_prop_ro("outputs", [](const OnnxNetwork& s) { return ports(s.model->outputs()); })
+      .def_prop_ro("scales",
+                   [](const OnnxNetwork& s) {
+                     return nb::make_tuple(scales(s.model->inputs()), scales(s.model->outputs()));
+                   })
       .def_prop_ro("weights", weights, "Triples (name, tensor, whether it is a statistic).")
       .def_prop_ro("how", [](const OnnxNetwork& s) { return s.model->how(); });
   m.def(
@@ -115,6 +137,31 @@ void bind_onnx(nb::module_& m) {
         return OnnxNetwork{interop::parse_onnx({bytes.c_str(), bytes.size()}, folder)};
       },
       nb::arg("bytes"), nb::arg("folder") = "");
+  using Names = std::vector<std::string>;
+  m.def(
+      "load_tflite",
+      [](const std::string& path) { return OnnxNetwork{interop::load_tflite(path)}; },
+      nb::arg("path"));
+  m.def(
+      "parse_tflite",
+      [](nb::bytes bytes) {
+        return OnnxNetwork{interop::parse_tflite({bytes.c_str(), bytes.size()})};
+      },
+      nb::arg("bytes"));
+  m.def(
+      "load_tensorflow",
+      [](const std::string& path, const Names& inputs, const Names& outputs) {
+        return OnnxNetwork{interop::load_tensorflow(path, inputs, outputs)};
+      },
+      nb::arg("path"), nb::arg("inputs"), nb::arg("outputs"));
+  m.def(
+      "parse_tensorflow",
+      [](nb::bytes bytes, const Names& inputs, const Names& outputs) {
+        return OnnxNetwork{
+            interop::parse_tensorflow({bytes.c_str(), bytes.size()}, inputs, outputs)};
+      },
+      nb::arg("bytes"), nb::arg("inputs"), nb::arg("outputs"));
+  m.def("tensorflow_ops", tensorflow_ops);
   m.def("onnx_ops", interop::onnx_ops);
   m.def("onnx_lines", onnx_lines);
 }

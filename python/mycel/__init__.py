@@ -37,7 +37,7 @@ __version__ = _mycel.__version__
 _SUBPACKAGES = (
     "amp", "array_api", "boost", "common", "communication", "dataset", "experimental", "insight",
     "log", "mindrecord", "nn", "numpy", "onnx", "ops", "parallel", "profiler", "rewrite", "scipy",
-    "train",
+    "tensorflow", "tflite", "train",
 )  # fmt: skip
 _HOMES = {
     "grad": "ops",

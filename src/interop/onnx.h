@@ -45,6 +45,9 @@ struct OnnxPort {
   DType dtype = DType::kFloat32;
   std::vector<int64_t> dims;
   std::vector<std::string> symbols;
+  // Of TFLite's quantized tensors: real = scale (stored - zero_point); scale 0 for all others.
+  double scale = 0;
+  int64_t zero_point = 0;
 };
 
 class OnnxModel {

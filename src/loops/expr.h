@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <functional>
 
 #include "loops/nest.h"
 
@@ -128,6 +129,10 @@ struct Nest::Impl {
   Stmt* preamble = nullptr;  // lets outside any stage
   int32_t expr_count = 0;
   std::string log;  // structure(): what the builder was asked, in order
+
+  // Takes stores in their place, where it gives true: an op whose results go through others before
+  // they reach memory.
+  std::function<bool(int buffer, Val offset, Val value)> capture;
 
   bool in_stage = false;
   Stmt** tail = &preamble;

@@ -216,6 +216,7 @@ void Nest::store(Buf b, Val offset, Val value) {
   MYCEL_CHECK(impl_->buffers[b.index].role != BufferInfo::kInput, "{}: store to an input",
               impl_->name);
   value = cast(value, b.dtype);
+  if (impl_->capture && impl_->capture(b.index, offset, value)) return;
   auto put = [&](Val at, Expr* part) {
     impl_->use(part);
     Stmt* s = impl_->append(Stmt::kStore);

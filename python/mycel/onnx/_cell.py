@@ -37,3 +37,17 @@ class OnnxCell(Cell):
         weights = [getattr(self, name) for name in self._order]
         results = self._network.evaluate(list(inputs), weights)
         return results[0] if len(results) == 1 else tuple(results)
+
+
+class TfliteCell(OnnxCell):
+    """A TFLite file as a network.
+
+    quantization: (inputs, outputs), each a dict name -> (scale, zero point); a real value is
+    scale * (stored - zero point).
+    """
+
+    def __init__(self, network):
+        super().__init__(network)
+        self.quantization = tuple(
+            {name: (scale, zero) for name, scale, zero in side} for side in network.scales
+        )

@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 
 #include "base/error.h"
-#include "interop/onnx.h"
+#include "interop/compiled.h"
 #include "interop/onnx/proto.h"
 
 namespace mycel::interop::onnx {
@@ -32,21 +32,6 @@ struct Dims : Ints {
 };
 
 class Scope;
-
-// A node needs a value that is not known while a graph is traced, or does what a graph cannot say.
-// `of`: the tensor, when there is one.
-struct NotCompilable : UserError {
-  NotCompilable(std::string text, Tensor t)
-      : UserError(ErrorKind::kValue, std::move(text)), of(std::move(t)) {}
-  Tensor of;
-};
-
-// The same for a whole model: the inputs, by position, that the value comes from.
-struct NeedsValues : UserError {
-  NeedsValues(std::string text, std::set<size_t> i)
-      : UserError(ErrorKind::kValue, std::move(text)), inputs(std::move(i)) {}
-  std::set<size_t> inputs;
-};
 
 class Call {
  public:

@@ -171,9 +171,4 @@ OnnxValues ReadModel::evaluate(std::span<const OnnxValue> inputs,
   return run_nodes(file_.graph(), scope);
 }
 
-std::string ReadModel::how() const {
-  std::lock_guard lock(mutex_);
-  return how_;
-}
-
 }  // namespace mycel::interop::onnx

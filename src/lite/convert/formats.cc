@@ -7,6 +7,8 @@ namespace {
 constexpr Reader kReaders[] = {
     {"mycel", "what mycel.export wrote (.mindir)", is_mycel, read_mycel},
     {"onnx", "ONNX, opset 7 and newer (.onnx)", is_onnx, read_onnx},
+    {"tflite", "TFLite (.tflite)", is_tflite, read_tflite},
+    {"tensorflow", "a frozen TensorFlow graph (.pb)", is_graph_def, read_graph_def},
 };
 
 constexpr Writer kWriters[] = {

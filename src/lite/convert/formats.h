@@ -15,4 +15,10 @@ runtime::TracedModel read_onnx(const std::string& path, const ConvertOptions& op
 std::vector<std::string> write_onnx(const runtime::TracedModel& model, const std::string& path,
                                     const ConvertOptions& options);
 
+bool is_tflite(const std::string& path, std::string_view head);
+runtime::TracedModel read_tflite(const std::string& path, const ConvertOptions& options);
+
+bool is_graph_def(const std::string& path, std::string_view head);
+runtime::TracedModel read_graph_def(const std::string& path, const ConvertOptions& options);
+
 }  // namespace mycel::lite

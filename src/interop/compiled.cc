@@ -1,19 +1,23 @@
 // Compiling a model: its nodes are run on abstract tensors, which gives a Mycel graph, and that
-// becomes a plan. Where a node must know the value of an input, the model is compiled for that
-// value; where it must know what only a run can tell, the model is run node by node.
+// becomes a plan.
+#include "interop/compiled.h"
+
 #include <cstring>
 
 #include <fmt/format.h>
 
-#include "base/error.h"
-#include "base/log.h"
-#include "interop/onnx/call.h"
-#include "interop/onnx/model.h"
 #include "runtime/random_state.h"
 #include "runtime/trace.h"
 
-namespace mycel::interop::onnx {
+namespace mycel::interop {
 namespace {
+
+// The inputs, by position, whose values the compiler asked for.
+struct NeedsValues : UserError {
+  NeedsValues(std::string text, std::set<size_t> i)
+      : UserError(ErrorKind::kValue, std::move(text)), inputs(std::move(i)) {}
+  std::set<size_t> inputs;
+};
 
 constexpr size_t kMaxPrograms = 64;          // the oldest goes first
 constexpr int64_t kMaxFixedElements = 4096;  // larger inputs decide no shape by their values
@@ -74,10 +78,10 @@ bool origins(const runtime::Recorder& r, const ir::Graph& g, const Tensor& t,
 
 }  // namespace
 
-std::shared_ptr<const Program> ReadModel::compile(std::span<const OnnxValue> inputs,
-                                                  const std::set<size_t>& fixed) const {
+std::shared_ptr<const Program> CompiledModel::compile(std::span<const OnnxValue> inputs,
+                                                      const std::set<size_t>& fixed) const {
   auto program = std::make_shared<Program>();
-  runtime::Recorder r("onnx", true);
+  runtime::Recorder r("model", true);
   r.keep_kernels();
   Tensors given, watched;
   for (const OnnxValue& v : inputs) flatten(v, given);
@@ -123,8 +127,9 @@ std::shared_ptr<const Program> ReadModel::compile(std::span<const OnnxValue> inp
   return program;
 }
 
-std::shared_ptr<const Program> ReadModel::program_for(std::span<const OnnxValue> inputs,
-                                                      const Tensors& tensors, std::string* why) {
+std::shared_ptr<const Program> CompiledModel::program_for(std::span<const OnnxValue> inputs,
+                                                          const Tensors& tensors,
+                                                          std::string* why) {
   std::string types;
   for (const OnnxValue& v : inputs) types += describe(v);
   if (auto it = uncompiled_.find(types); it != uncompiled_.end()) {
@@ -156,7 +161,7 @@ std::shared_ptr<const Program> ReadModel::program_for(std::span<const OnnxValue>
   }
 }
 
-OnnxValues ReadModel::run(std::span<const OnnxValue> inputs) {
+OnnxValues CompiledModel::run(std::span<const OnnxValue> inputs) {
   check_inputs(inputs);
   Tensors tensors;
   for (const OnnxValue& v : inputs) flatten(v, tensors);
@@ -181,4 +186,9 @@ OnnxValues ReadModel::run(std::span<const OnnxValue> inputs) {
   return rebuilt(p->outputs, p->plan->run(args));
 }
 
-}  // namespace mycel::interop::onnx
+std::string CompiledModel::how() const {
+  std::lock_guard lock(mutex_);
+  return how_;
+}
+
+}  // namespace mycel::interop

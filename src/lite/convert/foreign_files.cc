@@ -1,4 +1,5 @@
-// ONNX, in and out. A model is traced over the types that its inputs declare.
+// Models of other frameworks: ONNX in and out, TFLite and TensorFlow graphs in. A model is traced
+// over the types that its inputs declare.
 #include <algorithm>
 #include <cctype>
 
@@ -6,6 +7,7 @@
 
 #include "base/error.h"
 #include "interop/onnx.h"
+#include "interop/tensorflow.h"
 #include "lite/convert/formats.h"
 
 namespace mycel::lite {
@@ -36,12 +38,8 @@ ir::Type type_of(const interop::OnnxPort& port) {
   return type;
 }
 
-}  // namespace
-
-bool is_onnx(const std::string& path, std::string_view) { return path.ends_with(".onnx"); }
-
-runtime::TracedModel read_onnx(const std::string& path, const ConvertOptions& options) {
-  auto model = interop::load_onnx(path);
+runtime::TracedModel traced(const std::shared_ptr<interop::OnnxModel>& model,
+                            const std::string& path, const ConvertOptions& options) {
   std::vector<std::string> names;
   ir::Types types;
   for (const interop::OnnxPort& p : model->inputs()) {
@@ -69,6 +67,28 @@ runtime::TracedModel read_onnx(const std::string& path, const ConvertOptions& op
     e.prefix(fmt::format("'{}': ", path));
     throw;
   }
+}
+
+}  // namespace
+
+bool is_onnx(const std::string& path, std::string_view) { return path.ends_with(".onnx"); }
+
+runtime::TracedModel read_onnx(const std::string& path, const ConvertOptions& options) {
+  return traced(interop::load_onnx(path), path, options);
+}
+
+bool is_tflite(const std::string&, std::string_view head) {
+  return head.size() >= 8 && head.substr(4, 4) == "TFL3";
+}
+
+runtime::TracedModel read_tflite(const std::string& path, const ConvertOptions& options) {
+  return traced(interop::load_tflite(path), path, options);
+}
+
+bool is_graph_def(const std::string& path, std::string_view) { return path.ends_with(".pb"); }
+
+runtime::TracedModel read_graph_def(const std::string& path, const ConvertOptions& options) {
+  return traced(interop::load_tensorflow(path), path, options);
 }
 
 std::vector<std::string> write_onnx(const runtime::TracedModel& model, const std::string& path,
