@@ -14,6 +14,7 @@ void bind_compiled(nb::module_& m);
 void bind_control(nb::module_& m);
 void bind_nn(nb::module_& m);
 void bind_model_file(nb::module_& m);
+void bind_lite(nb::module_& m);
 void bind_onnx(nb::module_& m);
 void bind_script(nb::module_& m);
 void bind_data(nb::module_& m);
@@ -49,6 +50,7 @@ NB_MODULE(_mycel, m) {
   bind_control(m);
   bind_nn(m);
   bind_model_file(m);
+  bind_lite(m);
   bind_onnx(m);
   bind_script(m);
   bind_data(m);

@@ -36,8 +36,8 @@ __version__ = _mycel.__version__
 # Subpackages and the published top-level names that live in them; loaded when first asked for.
 _SUBPACKAGES = (
     "amp", "array_api", "boost", "common", "communication", "dataset", "experimental", "insight",
-    "log", "mindrecord", "nn", "numpy", "onnx", "ops", "parallel", "profiler", "rewrite", "scipy",
-    "tensorflow", "tflite", "train",
+    "lite", "log", "mindrecord", "nn", "numpy", "onnx", "ops", "parallel", "profiler", "rewrite",
+    "scipy", "tensorflow", "tflite", "train",
 )  # fmt: skip
 _HOMES = {
     "grad": "ops",

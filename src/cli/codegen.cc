@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "lite/codegen/generate.h"
+#include "lite/convert.h"
 
 namespace mycel::cli {
 
@@ -15,7 +16,7 @@ void add_codegen(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* c =
       app.add_subcommand("codegen", "Write an exported network as C99 with no allocation");
-  c->add_option("MODEL", o->model, "What mycel.export wrote")->required();
+  c->add_option("MODEL", o->model, "A .mindir, .lite or .onnx file")->required();
   c->add_option("--out", o->folder, "The folder to write")->required();
   c->add_option("--target", o->target, "x86, arm64, arm32a or cortex-m")->capture_default_str();
   c->add_option("--name", o->name, "Of the files and functions")->capture_default_str();
@@ -25,7 +26,7 @@ void add_codegen(CLI::App& app) {
   c->add_option("--tolerance", o->tolerance, "Of the check, relative to the largest result")
       ->capture_default_str();
   c->callback([o] {
-    auto model = runtime::Model::load(o->model);
+    auto model = runtime::Model::of(lite::read_network(o->model), o->model);
     Tensors inputs;
     if (!o->input.empty()) inputs = inputs_from(o->input, model.input_names());
     lite::CProject project;

@@ -13,7 +13,7 @@ void add_serve(CLI::App& app) {
   auto milliseconds = std::make_shared<double>(2);
   CLI::App* c =
       app.add_subcommand("serve", "Answer inference requests over HTTP (KServe protocol)");
-  c->add_option("MODEL", o->model, "What mycel.export wrote")->required();
+  c->add_option("MODEL", o->model, "A .mindir, .lite or .onnx file")->required();
   c->add_option("--name", o->name, "Of the model (default: the file's)");
   c->add_option("--host", o->host, "Address to listen at")->capture_default_str();
   c->add_option("--port", o->port, "Port; 0: any that is free")->capture_default_str();

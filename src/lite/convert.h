@@ -18,6 +18,18 @@ struct ConvertOptions {
   std::string to;    // name of a writer
   // Dims of inputs by name, in the place of those that the file leaves open; "": of the only input.
   std::map<std::string, Shape> shapes;
+  // Of .lite files: weights kept in 16 bits ("fp16"; others as the changes below read it).
+  std::string quantize;
+  bool keep_graph = true;  // for other tools, which need it; dims that are open need it too
+  // Of .lite files: inputs that the runtime keeps. Result `output` of a run becomes input `name` of
+  // the next; the first gets `value`.
+  struct State {
+    std::string name;
+    size_t output;
+    Tensor value;
+  };
+  std::vector<State> state;
+  std::vector<std::pair<std::string, std::string>> notes;  // metadata: key, text
 };
 
 struct Reader {
@@ -49,6 +61,8 @@ std::span<const Change> changes();
 
 // UserError kOs when the file cannot be opened, kValue when no reader knows it or it is damaged.
 runtime::TracedModel read_network(const std::string& path, const ConvertOptions& options = {});
+// The reader that knows the file. UserError kValue when none does.
+std::string reader_name(const std::string& path);
 // Reads, changes, writes; gives the report's lines.
 std::vector<std::string> convert(const std::string& from, const std::string& to,
                                  const ConvertOptions& options);

@@ -92,14 +92,20 @@ Model& Model::operator=(Model&&) noexcept = default;
 
 Model Model::load(const std::string& path) {
   ir::GraphFile file = ir::read_graph_file(path);
+  TracedModel traced{file.graph, {}, std::move(file.weights)};
+  for (size_t i = 0; i < file.inputs; ++i)
+    traced.inputs.push_back(file.graph->params()[i].node->name);
+  return of(traced, path);
+}
+
+Model Model::of(const TracedModel& traced, const std::string& name) {
   Model m;
-  m.path_ = path;
-  m.graph_ = file.graph;
-  m.weights_ = std::move(file.weights);
-  for (size_t i = 0; i < file.inputs; ++i) {
-    m.input_names_.push_back(m.graph_->params()[i].node->name);
-    m.input_types_.push_back(m.graph_->params()[i].type());
-  }
+  m.path_ = name;
+  m.graph_ = traced.graph;
+  m.weights_ = traced.weights;
+  m.input_names_ = traced.inputs;
+  for (size_t i = 0; i < traced.inputs.size(); ++i)
+    m.input_types_.push_back(traced.graph->params()[i].type());
   return m;
 }
 

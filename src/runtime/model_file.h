@@ -37,6 +37,8 @@ class Model {
   // The weights stay in the file, mapped. UserError kOs when it cannot be opened; kValue naming the
   // file when it is truncated, damaged, no exported network, or written by a newer version.
   static Model load(const std::string& path);
+  // A network that is in memory already; `name` stands for the file's in messages.
+  static Model of(const TracedModel& traced, const std::string& name);
   ~Model();
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;

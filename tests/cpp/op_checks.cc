@@ -8,10 +8,14 @@
 #include <fmt/format.h>
 
 #include "backend/cpu/kernel.h"
+#include "backend/cpu/nest_kernel.h"
 #include "base/error.h"
 #include "base/threads.h"
 #include "ir/expansion.h"
 #include "ir/graph.h"
+#include "lite/plan/nest_table.h"
+#include "lite/runtime/nest_program.h"
+#include "lite/runtime/threads.h"
 #include "op_numbers.h"
 #include "runtime/dispatch.h"
 #if __has_include("ir/text.h")
@@ -71,6 +75,40 @@ Tensors run_kernel(const ir::Op& op, const Use& u, const std::string& kernel) {
   return out;
 }
 
+// By the nest as a .lite file holds it, on the lanes of the Lite runtime.
+Tensors run_on_lanes(const ir::Op& op, const Use& u) {
+  const loops::Nest nest = cpu::build_nest({op, u.pointers, u.out, u.attrs});
+  flatbuffers::FlatBufferBuilder table;
+  table.Finish(lite::write_nest(table, nest));
+  lite::NestProgram program;
+  const std::string problem =
+      program.load(*flatbuffers::GetRoot<lite::file::Nest>(table.GetBufferPointer()));
+  MYCEL_CHECK(problem.empty(), "{}: {}", op.name, problem);
+  Tensors out, scratch;
+  std::vector<void*> buffers;
+  std::vector<uint64_t> bytes;
+  auto add = [&](const Tensor& t) {
+    buffers.push_back(const_cast<void*>(t.raw()));
+    bytes.push_back(static_cast<uint64_t>(t.size()) * size_of(t.dtype()));
+  };
+  for (const Tensor& t : u.inputs) {
+    if (t) add(t);
+  }
+  for (const ir::Type& t : u.out) {
+    out.push_back(Tensor::empty(t.dtype, t.shape));
+    add(out.back());
+  }
+  for (const auto& s : program.scratch()) {
+    scratch.push_back(Tensor::empty(DType::kUInt8, Shape({static_cast<int64_t>(s.bytes)})));
+    add(scratch.back());
+  }
+  static lite::Threads threads(2);
+  std::vector<lite::LaneMemory> memory(2);
+  MYCEL_CHECK(program.run(buffers.data(), bytes.data(), threads, memory),
+              "{}: an offset outside of its buffer", op.name);
+  return out;
+}
+
 std::string compare_all(const Tensors& got, const Tensors& want, double tolerance) {
   if (got.size() != want.size())
     return fmt::format("{} results instead of {}", got.size(), want.size());
@@ -102,6 +140,7 @@ void compare_kernels(const Case& c, std::span<const Tensor> inputs, Report& r) {
   std::vector<std::string> names = cpu::accepting(p);
   Tensors reference;
   std::string against;
+  const bool nested = !op.holds_code && (op.def.loops || op.def.scalar.set());
   if (!names.empty() && names.back() == "interpreter") {
     reference = run_kernel(op, u, "interpreter");
     against = "interpreter";
@@ -131,6 +170,14 @@ void compare_kernels(const Case& c, std::span<const Tensor> inputs, Report& r) {
   double tolerance = tolerance_of(widest, *c.group);
   for (const ir::Type& t : u.in)
     tolerance = std::max(tolerance, is_float(t.dtype) ? tolerance_of(t.dtype, *c.group) : 0.0);
+  if (against == "interpreter" && nested) {
+    try {
+      r.check(c.text + ": Lite's lanes against " + against,
+              compare_all(run_on_lanes(op, u), reference, tolerance));
+    } catch (const std::exception& e) {
+      r.check(c.text + ": Lite's lanes", e.what());
+    }
+  }
   for (const std::string& name : names) {
     try {
       r.check(fmt::format("{}: kernel {} against {}", c.text, name, against),

@@ -63,6 +63,8 @@ runtime::TracedModel read_network(const std::string& path, const ConvertOptions&
   return reader_of(path, options).read(path, options);
 }
 
+std::string reader_name(const std::string& path) { return reader_of(path, {}).name; }
+
 std::vector<std::string> convert(const std::string& from, const std::string& to,
                                  const ConvertOptions& options) {
   const Writer& writer = named(writers(), options.to, "write");

@@ -6,12 +6,14 @@ namespace {
 
 constexpr Reader kReaders[] = {
     {"mycel", "what mycel.export wrote (.mindir)", is_mycel, read_mycel},
+    {"lite", "what --to lite wrote (.lite)", is_lite, read_lite},
     {"onnx", "ONNX, opset 7 and newer (.onnx)", is_onnx, read_onnx},
     {"tflite", "TFLite (.tflite)", is_tflite, read_tflite},
     {"tensorflow", "a frozen TensorFlow graph (.pb)", is_graph_def, read_graph_def},
 };
 
 constexpr Writer kWriters[] = {
+    {"lite", "for the Lite runtime (.lite)", write_lite},
     {"mycel", "as mycel.export does (.mindir)", write_mycel},
     {"onnx", "ONNX, opset 20 (.onnx)", write_onnx},
 };

@@ -21,4 +21,9 @@ runtime::TracedModel read_tflite(const std::string& path, const ConvertOptions& 
 bool is_graph_def(const std::string& path, std::string_view head);
 runtime::TracedModel read_graph_def(const std::string& path, const ConvertOptions& options);
 
+bool is_lite(const std::string& path, std::string_view head);
+runtime::TracedModel read_lite(const std::string& path, const ConvertOptions& options);
+std::vector<std::string> write_lite(const runtime::TracedModel& model, const std::string& path,
+                                    const ConvertOptions& options);
+
 }  // namespace mycel::lite

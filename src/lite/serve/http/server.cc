@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/serving.h"
+#include "lite/convert.h"
 #include "lite/serve/http/metrics.h"
 #include "lite/serve/library.h"
 #include "lite/serve/protocol.h"
@@ -44,7 +45,8 @@ class Server {
   explicit Server(const ServeOptions& o)
       : options_(o),
         name_(o.name.empty() ? std::filesystem::path(o.model).stem().string() : o.name),
-        model_(std::make_shared<runtime::Model>(runtime::Model::load(o.model))),
+        model_(std::make_shared<runtime::Model>(
+            runtime::Model::of(lite::read_network(o.model), o.model))),
         batcher_(model_, o.batch) {
     for (char c : name_) {
       const bool plain =
