@@ -3,13 +3,14 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
+
+#include "data/audio/samples.h"
 
 namespace mycel::data {
 
 // `n` samples with `before` and `behind` more around them, by a member of the choice BorderType;
 // mirrored as often as it takes.
-std::vector<double> padded(const double* x, int64_t n, int64_t before, int64_t behind,
-                           const std::string& border);
+Samples padded(const double* x, int64_t n, int64_t before, int64_t behind,
+               const std::string& border);
 
 }  // namespace mycel::data

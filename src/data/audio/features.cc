@@ -10,9 +10,9 @@
 
 namespace mycel::data {
 
-std::vector<double> padded(const double* x, int64_t n, int64_t before, int64_t behind,
-                           const std::string& border) {
-  std::vector<double> out(static_cast<size_t>(before + n + behind));
+Samples padded(const double* x, int64_t n, int64_t before, int64_t behind,
+               const std::string& border) {
+  Samples out(static_cast<size_t>(before + n + behind));
   std::copy(x, x + n, out.begin() + before);
   if (border == "CONSTANT") return out;
   for (int64_t i = 0; i < before + n + behind; ++i) {
@@ -161,7 +161,7 @@ const TransformDef kComputeDeltas{
       const int64_t side = (window - 1) / 2;
       const double sum = static_cast<double>(side * (side + 1) * (2 * side + 1)) / 3;
       return each_row([=, border = o.choice("pad_mode")](double* x, int64_t n) {
-        const std::vector<double> p = padded(x, n, side, side, border);
+        const Samples p = padded(x, n, side, side, border);
         for (int64_t i = 0; i < n; ++i) {
           double y = 0;
           for (int64_t k = -side; k <= side; ++k)

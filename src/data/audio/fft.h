@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "data/audio/samples.h"
+
 namespace mycel::data {
 
 class FrameTransform {
@@ -27,7 +29,7 @@ class FrameTransform {
   int64_t n_;
   std::vector<Stage> stages_;
   std::vector<double> factors_;  // cosine, sine
-  std::vector<double> space_;
+  Samples space_;
 };
 
 }  // namespace mycel::data

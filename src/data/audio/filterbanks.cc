@@ -117,7 +117,7 @@ namespace {
 // A record that gives a matrix in place of a row.
 std::shared_ptr<Transform> gives(const Matrix& m) {
   Signal s;
-  s.x = m.x;
+  s.x.assign(m.x.begin(), m.x.end());
   s.shape = {m.rows, m.columns};
   s.dtype = DType::kFloat32;
   return of_row([v = to_value(s)](Row* values, Philox&) { *values = {v}; }, false);

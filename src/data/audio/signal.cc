@@ -30,7 +30,7 @@ Signal read_signal(const Value& v, int rank, Accepts accepts) {
 }
 
 Value to_value(const Signal& s) {
-  if (s.dtype != DType::kFloat32) return cast(Tensor::from(s.x, s.shape), s.dtype);
+  if (s.dtype != DType::kFloat32) return cast(Tensor::from(std::span(s.x), s.shape), s.dtype);
   Tensor t = Tensor::empty(DType::kFloat32, s.shape);
   const std::span<float> to = t.mutable_data<float>();
   for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(s.x[i]);

@@ -7,12 +7,13 @@
 #include <memory>
 #include <vector>
 
+#include "data/audio/samples.h"
 #include "data/transform.h"
 
 namespace mycel::data {
 
 struct Signal {
-  std::vector<double> x;
+  Samples x;
   Shape shape;                    // leading dims, samples last
   DType dtype = DType::kFloat32;  // of the result
 

@@ -65,7 +65,7 @@ namespace {
 template <typename Sizes, typename Put>
 int64_t each_frame(const double* x, int64_t n, const Frames& f, Sizes&& sizes, Put&& put) {
   constexpr int64_t kMany = FrameTransform::kFrames;
-  std::vector<double> quiet, around;
+  Samples quiet, around;
   if (f.pad) {
     quiet = padded(x, n, f.pad, f.pad, "CONSTANT");
     x = quiet.data(), n = static_cast<int64_t>(quiet.size());
@@ -79,7 +79,7 @@ int64_t each_frame(const double* x, int64_t n, const Frames& f, Sizes&& sizes, P
   sizes(frames);
   FrameTransform transform(f.n_fft);
   const auto half = static_cast<size_t>((f.n_fft / 2 + 1) * kMany);
-  std::vector<double> block(static_cast<size_t>(f.n_fft * kMany)), real(half), imag(half);
+  Samples block(static_cast<size_t>(f.n_fft * kMany)), real(half), imag(half);
   const double scale = f.normalized ? 1 / f.scale : 1;
   for (int64_t first = 0; first < frames; first += kMany) {
     const int64_t count = std::min(kMany, frames - first);
