@@ -14,6 +14,9 @@
 #include "runtime/trace.h"
 
 namespace mycel::bind {
+
+void bind_insight_records(nb::module_& m);
+
 namespace {
 
 using insight::Recorder;
@@ -120,6 +123,7 @@ void bind_insight(nb::module_& parent) {
       .def("ended", &Recorder::ended, nb::arg("success"))
       .def("flush", flush)
       .def("close", close);
+  bind_insight_records(m);
   m.def("environment", insight::environment_json);
   m.def("plain", plain, nb::arg("value"));
 }

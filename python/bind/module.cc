@@ -21,6 +21,7 @@ void bind_data(nb::module_& m);
 void bind_summary(nb::module_& m);
 void bind_terminal(nb::module_& m);
 void bind_train(nb::module_& m);
+void bind_debug(nb::module_& m);
 void bind_insight(nb::module_& m);
 void bind_profiler(nb::module_& m);
 }  // namespace mycel::bind
@@ -59,4 +60,5 @@ NB_MODULE(_mycel, m) {
   bind_train(m);
   bind_insight(m);
   bind_profiler(m);
+  bind_debug(m);
 }

@@ -51,6 +51,7 @@ _HOMES = {
     "export": "common.model_file",
     "load": "common.model_file",
     "Profiler": "profiler",
+    "set_dump": "insight",
     "get_level": "log",
     "run_check": "_run_check",
     "get_log_config": "log",

@@ -17,7 +17,6 @@ REFUSED = {
         ("Node NodeType ScopedValue SymbolTree TreeNodeHelper", _REWRITE),
         ("JitConfig Int _NullType _null QuantDtype", _REFERENCE),
         ("ms_memory_recycle", "memory goes back when tensors go"),
-        ("set_dump", "MYCEL_DUMP writes the graphs; callbacks look at tensors"),
         ("get_ps_context reset_ps_context set_ps_context", _SERVERS),
         ("get_algo_parameters reset_algo_parameters set_algo_parameters", _STRATEGY),
         ("shard rank_list_for_transform merge_pipeline_strategys", _STRATEGY),

@@ -10,6 +10,7 @@
 #include "ir/adjoint.h"
 #include "ir/core_ops.h"
 #include "ir/function.h"
+#include "ir/scope.h"
 #include "passes/pass.h"
 
 namespace mycel::autodiff {
@@ -165,7 +166,7 @@ class Builder {
     NodeAdjoint a(*this, n);
     def.grad.fn(a);
     for (size_t i = before; i < out_->size(); ++i) {
-      if (!out_->nodes()[i].loc) out_->nodes()[i].loc = n->loc;
+      if (!out_->nodes()[i].loc) out_->nodes()[i].loc = ir::gradient_loc(n->loc);
     }
   }
 

@@ -17,6 +17,7 @@ namespace mycel::cli {
 void add_cache(CLI::App& app);
 void add_codegen(CLI::App& app);
 void add_convert(CLI::App& app);
+void add_debug(CLI::App& app);
 void add_insight(CLI::App& app);
 void add_ir(CLI::App& app);
 void add_predict(CLI::App& app);

@@ -46,6 +46,7 @@ int run(int argc, char** argv) {
   add_convert(app);
   add_serve(app);
   add_insight(app);
+  add_debug(app);
   add_runs(app);
   if (std::string wrong = correction(app, argc, argv); !wrong.empty()) {
     fmt::print(stderr, "mycel: {}\n", wrong);

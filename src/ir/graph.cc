@@ -10,6 +10,7 @@
 #include "ir/core_ops.h"
 #include "ir/expansion.h"
 #include "ir/phase.h"
+#include "ir/scope.h"
 
 namespace mycel::ir {
 
@@ -17,33 +18,46 @@ const Type& Value::type() const { return node->types[index]; }
 Graph& Value::graph() const { return *node->graph; }
 
 namespace {
+struct Place {
+  std::string text, scope;
+};
 struct Locs {
   std::mutex mutex;
-  std::deque<std::string> texts{""};
-  std::unordered_map<std::string_view, Loc> index;
+  std::deque<Place> places{{}};
+  std::unordered_map<std::string, Loc> index;  // by text and scope
 };
 Locs& locs() {
   static Locs* l = new Locs;
   return *l;
 }
+Loc intern_place(const std::string& text, const std::string& scope) {
+  if (text.empty() && scope.empty()) return 0;
+  std::string key = scope.empty() ? text : text + '\0' + scope;
+  Locs& l = locs();
+  std::lock_guard lock(l.mutex);
+  auto [it, fresh] = l.index.try_emplace(std::move(key), static_cast<Loc>(l.places.size()));
+  if (fresh) l.places.push_back({text, scope});
+  return it->second;
+}
+const Place& place_of(Loc loc) {
+  Locs& l = locs();
+  std::lock_guard lock(l.mutex);
+  return l.places[loc & kLocMask];
+}
 }  // namespace
 
-Loc intern_loc(const std::string& text) {
-  if (text.empty()) return 0;
-  Locs& l = locs();
-  std::lock_guard lock(l.mutex);
-  auto it = l.index.find(text);
-  if (it != l.index.end()) return it->second;
-  Loc loc = static_cast<Loc>(l.texts.size());
-  l.texts.push_back(text);
-  l.index.emplace(l.texts.back(), loc);
-  return loc;
+Loc intern_loc(const std::string& text) { return intern_place(text, ""); }
+const std::string& loc_text(Loc loc) { return place_of(loc).text; }
+Loc scoped_loc(Loc loc, const std::string& scope) {
+  return (loc & ~kLocMask) | intern_place(loc_text(loc), scope);
 }
+const std::string& loc_scope(Loc loc) { return place_of(loc).scope; }
 
-const std::string& loc_text(Loc loc) {
-  Locs& l = locs();
-  std::lock_guard lock(l.mutex);
-  return l.texts[loc & kLocMask];
+Loc gradient_loc(Loc loc) {
+  const std::string& scope = loc_scope(loc);
+  return scope.empty() || scope.starts_with(kGradientScope)
+             ? loc
+             : scoped_loc(loc, kGradientScope + scope);
 }
 
 Node& NodeList::add() {

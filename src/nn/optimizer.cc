@@ -12,6 +12,7 @@
 #include "nn/arith.h"
 #include "runtime/jit.h"
 #include "runtime/region.h"
+#include "runtime/tap.h"
 
 namespace mycel::nn {
 namespace {
@@ -266,12 +267,13 @@ void Optimizer::step(std::span<const Tensor> gradients) {
   MYCEL_CHECK(def.update, "{} is a base class", def.name);
   check_count(gradients.size());
   timeline::InPhase update(timeline::Phase::kUpdate);
+  show_gradients(gradients);
   places_ = all_places();
   can_compile(gradients) ? step_compiled(gradients) : step_by_ops(gradients);
 }
 
 bool Optimizer::can_compile(std::span<const Tensor> gradients) const {
-  if (runtime::compiling() || runtime::active_region()) return false;
+  if (runtime::compiling() || runtime::active_region() || runtime::tap::attached) return false;
   // A schedule of the user's own may do anything, and does it every step.
   for (const Scheduled& s : scheduled_) {
     if (s.cell()) return false;
@@ -307,6 +309,13 @@ void Optimizer::step_by_ops(std::span<const Tensor> gradients) {
   advance();
 }
 
+// For debuggers: each gradient by its parameter's name.
+void Optimizer::show_gradients(std::span<const Tensor> gradients) const {
+  if (!runtime::tap::attached) return;
+  for (size_t i = 0; i < params_.size(); ++i)
+    runtime::tap::mark("gradient", params_[i]->name, gradients[i]);
+}
+
 std::vector<Parameter> Optimizer::all_places() const {
   std::vector<Parameter> all = params_;
   for (const auto& [name, p] : own_parameters()) all.push_back(p);
@@ -328,6 +337,7 @@ void Optimizer::lars_step(std::span<const Tensor> gradients, const std::vector<b
                           const Lars& settings) {
   check_count(gradients.size());
   timeline::InPhase update(timeline::Phase::kUpdate);
+  show_gradients(gradients);
   Tensors now = scheduled_now();
   if (def.begin) def.begin(*this);
   for (size_t i = 0; i < params_.size(); ++i) {

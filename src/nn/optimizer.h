@@ -156,6 +156,7 @@ class Optimizer : public Cell {
                           Preparation what) const;
   Tensors scheduled_now() const;
   void check_count(size_t gradients) const;
+  void show_gradients(std::span<const Tensor> gradients) const;
   // `prepared`: the gradient as the rule takes it, and weight decay has been dealt with.
   void update_one(int i, const Tensor& gradient, const Tensors& now, bool prepared);
   std::vector<Parameter> all_places() const;

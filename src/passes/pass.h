@@ -80,10 +80,11 @@ GraphOut join_epilogues(const ir::Graph& g, Accepts accepts);
 // What compiling a graph does to it, in order. MYCEL_DUMP=dir writes the graph after every pass;
 // with MYCEL_DEBUG=1 each result is verified (ir/verify.h). Without `evaluate` nothing is folded,
 // and without `accepts` nothing is joined. `steady`: which parameters seldom change from run to
-// run.
-// `observe` sees the graph that is given ("input") and what each pass made of it.
+// run. `observe` sees the graph that is given ("input") and what each pass made of it.
+// `keep_values`: no pass that hides a node's value inside a larger one runs, for debuggers.
 using Observe = std::function<void(const char* pass, const ir::Graph& g)>;
 GraphOut optimize(const ir::Graph& g, Evaluate evaluate = nullptr, Accepts accepts = nullptr,
-                  const std::vector<bool>& steady = {}, const Observe& observe = {});
+                  const std::vector<bool>& steady = {}, const Observe& observe = {},
+                  bool keep_values = false);
 
 }  // namespace mycel::passes

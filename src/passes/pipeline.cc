@@ -101,7 +101,7 @@ class Dump {
 }  // namespace
 
 GraphOut optimize(const ir::Graph& g, Evaluate evaluate, Accepts accepts,
-                  const std::vector<bool>& steady, const Observe& observe) {
+                  const std::vector<bool>& steady, const Observe& observe, bool keep_values) {
   Dump dump(g.name());
   dump("input", g);
   if (observe) observe("input", g);
@@ -120,6 +120,7 @@ GraphOut optimize(const ir::Graph& g, Evaluate evaluate, Accepts accepts,
     for (const Step& s : kRound) done(s.name, s.control && !has_control(*now) ? now : s.run(*now));
     if (ir::structurally_equal(*now, *before)) break;
   }
+  if (keep_values) return now;
   for (const Step& s : kForms) {
     GraphOut before = now;
     done(s.name, s.run(*now));

@@ -15,6 +15,7 @@
 #include "runtime/control.h"
 #include "runtime/node_facts.h"
 #include "runtime/region.h"
+#include "runtime/tap.h"
 #include "runtime/trace.h"
 
 namespace mycel::runtime {
@@ -369,13 +370,37 @@ Tensors call_watched(const ir::Op& op, std::span<const Tensor> in, const ir::Att
   return results;
 }
 
+void show(const ir::Op& op, std::span<const Tensor> in, std::span<const Tensor> out) {
+  const ir::Loc at = current_place();
+  for (size_t j = 0; j < out.size(); ++j)
+    tap::show({&op, nullptr, static_cast<uint32_t>(j), at, in}, out[j]);
+}
+
+// The node that run_graph runs is where the program is, while somebody debugs.
+class AtNode {
+ public:
+  explicit AtNode(const ir::Node& n) : set_(n.loc && tap::attached.load()), before_(current_loc()) {
+    if (set_) set_current_loc(n.loc);
+  }
+  ~AtNode() {
+    if (set_) set_current_loc(before_);
+  }
+  AtNode(const AtNode&) = delete;
+
+ private:
+  const bool set_;
+  const ir::Loc before_;
+};
+
 }  // namespace
 
 Tensors call(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs) {
   if (op.holds_code) return region_kernel(op)(op, in, op.complete(attrs));
   if (watch_of(in) != Watch::kPlain) return call_watched(op, in, attrs);
   const Entry& e = lookup(op, in, attrs);
-  return timeline::on() ? run_watched(e, in) : run_entry(e, in);
+  Tensors out = timeline::on() ? run_watched(e, in) : run_entry(e, in);
+  if (tap::on.load(std::memory_order_relaxed)) show(op, in, out);
+  return out;
 }
 
 Tensor call1(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attrs) {
@@ -384,9 +409,11 @@ Tensor call1(const ir::Op& op, std::span<const Tensor> in, const ir::Attrs& attr
     if (e.prepared && e.out.size() == 1 && !timeline::on()) {
       Tensor out;
       run_prepared(e, in, &out);
+      if (tap::on.load(std::memory_order_relaxed)) show(op, in, {&out, 1});
       return out;
     }
     Tensors out = timeline::on() ? run_watched(e, in) : run_entry(e, in);
+    if (tap::on.load(std::memory_order_relaxed)) show(op, in, out);
     MYCEL_CHECK(out.size() == 1, "op {} gave {} results where one was expected", op.name,
                 out.size());
     return std::move(out[0]);
@@ -422,6 +449,7 @@ Tensors run_graph(const ir::Graph& g, std::span<const Tensor> args) {
       if (--uses[v.node->id] == 0) values[v.node->id].clear();
     }
     try {
+      const AtNode at(n);
       values[n.id] = call(*n.op, in, n.attrs);
     } catch (UserError& e) {
       if (ir::has_line(n.loc)) e.set_where("At " + ir::loc_text(n.loc));

@@ -10,6 +10,7 @@
 #include "runtime/loop_plan.h"
 #include "runtime/node_facts.h"
 #include "runtime/probe.h"
+#include "runtime/tap.h"
 #include "tensor/provide_pages.h"
 #include "tensor/stack.h"
 
@@ -214,11 +215,21 @@ void Plan::watch_step(const Step& s, Frame& f) const {
   probe::note_step(graph_, *s.node, s.kernel ? s.kernel->implementation() : kWays[s.kind], span);
 }
 
+void Plan::show_step(const Step& s, const Frame& f) const {
+  if (!s.node) return;
+  Tensors in;
+  for (int v : s.in) in.push_back(as_tensor(v, f));
+  for (size_t j = 0; j < s.out.size(); ++j)
+    tap::show({s.op, s.node, static_cast<uint32_t>(j), s.loc, in}, as_tensor(s.out[j], f));
+}
+
 void Plan::execute(Frame& f) const {
   const bool watched = probe::on.load(std::memory_order_relaxed) || timeline::on();
+  const bool shown = tap::on.load(std::memory_order_relaxed);
   for (const Step& s : steps_) {
     try {
       watched ? watch_step(s, f) : run_step(s, f);
+      if (shown) show_step(s, f);
     } catch (UserError& e) {
       if (ir::has_line(s.loc)) e.set_where("At " + ir::loc_text(s.loc));
       throw;

@@ -108,6 +108,7 @@ class Plan {
   void pop(const Step& s, Frame& f) const;
   void run_step(const Step& s, Frame& f) const;
   void watch_step(const Step& s, Frame& f) const;  // the same, timed
+  void show_step(const Step& s, const Frame& f) const;
   timeline::Id id_of(const Step& s) const;
   timeline::Id arena_id() const;
   Tensors run_bound(std::span<const Tensor> args) const;

@@ -11,6 +11,7 @@
 #include "runtime/loop_plan.h"
 #include "runtime/memory_plan.h"
 #include "runtime/plan.h"
+#include "runtime/tap.h"
 
 namespace mycel::runtime {
 
@@ -39,7 +40,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 std::shared_ptr<ir::Graph> optimized(const ir::Graph& g, const std::vector<bool>& steady,
                                      const passes::Observe& observe) {
-  return passes::optimize(g, evaluate, accepts, steady, observe);
+  return passes::optimize(g, evaluate, accepts, steady, observe, tap::attached);
 }
 
 class PlanBuilder {

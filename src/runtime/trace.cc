@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "ir/phase.h"
 #include "runtime/region.h"
+#include "runtime/tap.h"
 
 namespace mycel::runtime {
 namespace {
@@ -68,7 +69,7 @@ void Recorder::record(const ir::Op& op, std::span<const Tensor> inputs, const ir
   types.reserve(results.size());
   for (const Tensor& t : results) types.push_back(ir::type_of(t));
   ir::Node* node = graph_->add_typed(op, std::move(values), attrs, std::move(types),
-                                     ir::with_phase(current_loc(), timeline::phase()));
+                                     ir::with_phase(current_place(), timeline::phase()));
   first_primal_.push_back(static_cast<uint32_t>(primals_.size()));
   for (size_t i = 0; i < results.size(); ++i) {
     primals_.push_back(results[i]);

@@ -8,6 +8,7 @@
 #include "ir/activity.h"
 #include "ir/core_ops.h"
 #include "runtime/dispatch.h"
+#include "runtime/tap.h"
 #include "runtime/tape_cache.h"
 #include "runtime/trace.h"
 
@@ -109,7 +110,7 @@ Tensors run_backward(const Tape& tape, const BackwardProgram& program,
     live_trace(t);
     plain &= t.concrete();
   }
-  return plain && program.plan ? program.plan->run(in) : run_graph(*b.graph, in);
+  return plain && program.plan && !tap::attached ? program.plan->run(in) : run_graph(*b.graph, in);
 }
 
 }  // namespace

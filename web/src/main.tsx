@@ -2,11 +2,15 @@ import { render } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
+import "./style_debug.css";
 import { ask, follow, type Problem, type Run } from "./api";
 import type { Shown } from "./charts/line";
 import { colourOf } from "./palette";
 import { Dashboard } from "./pages/dashboard";
+import { ClusterPage } from "./pages/cluster";
 import { DataPage } from "./pages/data";
+import { DebuggerPage } from "./pages/debugger";
+import { ExplainPage } from "./pages/explain";
 import { GraphPage } from "./pages/graph";
 import { LineagePage } from "./pages/lineage";
 import { ProfilerPage } from "./pages/profiler";
@@ -163,6 +167,12 @@ function App() {
             <GraphPage view={view} chosen={chosen} version={version} />
           ) : view.page === "data" ? (
             <DataPage chosen={chosen} version={version} />
+          ) : view.page === "debugger" ? (
+            <DebuggerPage view={view} chosen={chosen} version={version} />
+          ) : view.page === "cluster" ? (
+            <ClusterPage view={view} chosen={chosen} version={version} />
+          ) : view.page === "explain" ? (
+            <ExplainPage view={view} chosen={chosen} version={version} />
           ) : (
             <LineagePage view={view} chosen={chosen} version={version} />
           )}

@@ -4,8 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 import type { Language, Word } from "./words";
 import { words } from "./words";
 
-export type Page = "dashboard" | "graph" | "data" | "lineage" | "profiler";
-export const pages: Page[] = ["dashboard", "graph", "data", "lineage", "profiler"];
+export type Page = "dashboard" | "graph" | "data" | "lineage" | "profiler" | "debugger" | "cluster" | "explain";
+export const pages: Page[] = ["dashboard", "graph", "data", "lineage", "profiler", "debugger", "cluster", "explain"];
 
 export interface View {
   page: Page;

@@ -48,6 +48,7 @@ def state_of(cell):
             c._result_type,
             c._version,
             id(c.__dict__.get("_declared_inputs")),
+            c.__dict__.get("_scope"),
             (*c._forward_pre_hooks, *c._forward_hooks, *c._backward_hooks),
             tuple((id(p), p.requires_grad) for p in c._params.values() if p is not None),
         )

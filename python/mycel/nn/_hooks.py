@@ -68,7 +68,18 @@ def _check_inputs(cell, args):
 
 
 def run(cell, args, kwargs):
-    """construct with everything around it."""
+    """construct with everything around it; inside the cell's scope where somebody debugs."""
+    scope = cell.__dict__.get("_scope")
+    if scope is None:
+        return _run(cell, args, kwargs)
+    before = _mycel.debug.set_scope(scope)
+    try:
+        return _run(cell, args, kwargs)
+    finally:
+        _mycel.debug.set_scope(before)
+
+
+def _run(cell, args, kwargs):
     _check_inputs(cell, args)
     if cell._float_type is not None:
         args = cast_floats(args, cell._float_type)

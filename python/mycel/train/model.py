@@ -33,6 +33,19 @@ def _callbacks(callbacks):
     return found
 
 
+def _from_environment():
+    """A debugger or dump that the environment asks for."""
+    if not (os.environ.get("MYCEL_DEBUGGER") or os.environ.get("MYCEL_DUMP_CONFIG")):
+        return []
+    from mycel.insight.session import from_environment
+
+    return from_environment()
+
+
+def _nothing():
+    pass
+
+
 class _PipelineCallbacks(Callback):
     """Callbacks of the pipeline, called as its rows reach the training."""
 
@@ -367,7 +380,7 @@ class Model:
         ours = [_PipelineCallbacks(dataset._callbacks)] if dataset._callbacks else []
         program = _Program(
             self,
-            ours + _callbacks(callbacks),
+            ours + _callbacks(callbacks) + _from_environment(),
             sink=sink != 0,
             state=start[5],
             mode="train",
@@ -381,9 +394,13 @@ class Model:
             signal.getsignal(signal.SIGINT) is signal.default_int_handler
         )
         self._start = None
-        _train.run_train(
-            program, epochs, dataset._pipeline, start, valid, every, at, valid_sink, ours, sink
-        )
+        try:
+            _train.run_train(
+                program, epochs, dataset._pipeline, start, valid, every, at, valid_sink, ours, sink
+            )
+        finally:
+            for c in program.callbacks:
+                getattr(c, "_run_is_over", _nothing)()
 
     def _check_eval(self, owner, dataset):
         _check_dataset(owner, dataset)

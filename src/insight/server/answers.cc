@@ -9,41 +9,10 @@
 
 #include "base/error.h"
 #include "insight/distribution.h"
+#include "insight/server/arguments.h"
 
 namespace mycel::insight::server {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Answer answer(const Json& json) {
-  return {json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
-}
-
-const std::string* find(const Arguments& a, const std::string& name) {
-  auto it = a.find(name);
-  return it == a.end() ? nullptr : &it->second;
-}
-
-const std::string& text(const Arguments& a, const std::string& name) {
-  const std::string* found = find(a, name);
-  if (!found) value_error("the argument '{}' is missing", name);
-  return *found;
-}
-
-template <typename T>
-T number(const std::string& text, const std::string& name) {
-  T out{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size())
-    value_error("'{}' must be a number, got '{}'", name, text.substr(0, 40));
-  return out;
-}
-
-template <typename T>
-T number_or(const Arguments& a, const std::string& name, T otherwise) {
-  const std::string* found = find(a, name);
-  return found ? number<T>(*found, name) : otherwise;
-}
 
 // "1,4,7"
 std::vector<int64_t> numbers(const std::string& text, const std::string& name) {
@@ -57,9 +26,7 @@ std::vector<int64_t> numbers(const std::string& text, const std::string& name) {
   return out;
 }
 
-Json value_of(double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); }
-
-Json value_of(const HParam& v) {
+Json fact_of(const HParam& v) {
   return std::visit(
       [](const auto& x) -> Json {
         if constexpr (std::is_same_v<std::decay_t<decltype(x)>, double>)
@@ -284,7 +251,7 @@ Answer lineage(Index& index, const Arguments&) {
                    {"scalars", Json::object()}});
   }
   for (const Fact& f : index.facts()) {
-    if (places.count(f.run)) out[places[f.run]]["facts"][f.key] = value_of(f.value);
+    if (places.count(f.run)) out[places[f.run]]["facts"][f.key] = fact_of(f.value);
   }
   for (const SeriesInfo& s : index.series()) {
     if (s.kind == Kind::kScalar && places.count(s.run))
@@ -301,23 +268,27 @@ Answer problems(Index& index, const Arguments&) {
 
 }  // namespace
 
-const std::map<std::string, std::function<Answer(Index&, const Arguments&)>>& questions() {
-  static const std::map<std::string, std::function<Answer(Index&, const Arguments&)>> kAll = {
-      {"runs", runs},
-      {"tags", tags},
-      {"scalars", scalars},
-      {"histograms", histograms},
-      {"items", items},
-      {"image", image},
-      {"texts", texts},
-      {"tensor", tensor},
-      {"record", record},
-      {"lineage", lineage},
-      {"problems", problems},
-      {"profiles", profiles},
-      {"profile", profile_summary},
-      {"slices", profile_slices},
-      {"trace", profile_trace}};
+const Questions& questions() {
+  static const Questions kAll = [] {
+    Questions all = {{"runs", runs},
+                     {"tags", tags},
+                     {"scalars", scalars},
+                     {"histograms", histograms},
+                     {"items", items},
+                     {"image", image},
+                     {"texts", texts},
+                     {"tensor", tensor},
+                     {"record", record},
+                     {"lineage", lineage},
+                     {"problems", problems},
+                     {"profiles", profiles},
+                     {"profile", profile_summary},
+                     {"slices", profile_slices},
+                     {"trace", profile_trace}};
+    for (const auto& more : {debug_questions(), cluster_questions(), explain_questions()})
+      all.insert(more.begin(), more.end());
+    return all;
+  }();
   return kAll;
 }
 

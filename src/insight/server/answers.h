@@ -18,7 +18,14 @@ struct Answer {
 };
 
 // Questions by the last part of their address: "runs" for /api/runs.
-const std::map<std::string, std::function<Answer(Index&, const Arguments&)>>& questions();
+using Questions = std::map<std::string, std::function<Answer(Index&, const Arguments&)>>;
+const Questions& questions();
+Questions debug_questions();    // debug_answers.cc
+Questions cluster_questions();  // cluster_answers.cc
+Questions explain_questions();  // explain_answers.cc
+
+// A command to a process that is being debugged, as JSON with the run's number; the answer is JSON.
+Answer debug_command(Index& index, const std::string& body);
 
 // profile_answers.cc
 Answer profiles(Index&, const Arguments&);

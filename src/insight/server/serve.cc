@@ -89,6 +89,7 @@ class Server {
       return admit(q, &r) ? httplib::Server::HandlerResponse::Unhandled
                           : httplib::Server::HandlerResponse::Handled;
     });
+    http_.Post("/api/debug", [this](const auto& q, auto& r) { command(q, &r); });
     http_.Get("/api/changes", [this](const auto&, auto& r) { changes(&r); });
     http_.Get(R"(/api/([a-z]+))", [this](const auto& q, auto& r) { ask(q, &r); });
     http_.Get(".*", [](const auto& q, auto& r) { page(q, &r); });
@@ -98,8 +99,15 @@ class Server {
   }
 
   bool admit(const httplib::Request& q, httplib::Response* r) {
-    if (q.method != "GET" && q.method != "HEAD") {
+    const bool command = q.method == "POST" && q.path == "/api/debug";
+    if (q.method != "GET" && q.method != "HEAD" && !command) {
       refuse(r, 405, "only GET is answered");
+      return false;
+    }
+    // A page of another site cannot set this header without asking first, and is refused then.
+    if (command && (q.get_header_value("X-Mycel") != "1" ||
+                    q.get_header_value("Content-Type") != "application/json")) {
+      refuse(r, 403, "commands come from the page: X-Mycel: 1 and application/json are missing");
       return false;
     }
     const std::string why =
@@ -120,8 +128,17 @@ class Server {
     const auto& all = questions();
     auto found = all.find(q.matches[1]);
     if (found == all.end()) return refuse(r, 404, "there is no such question");
+    tell(r, [&] { return found->second(*index_, {q.params.begin(), q.params.end()}); });
+  }
+
+  void command(const httplib::Request& q, httplib::Response* r) {
+    tell(r, [&] { return debug_command(*index_, q.body); });
+  }
+
+  template <typename F>
+  static void tell(httplib::Response* r, F&& f) {
     try {
-      Answer a = found->second(*index_, {q.params.begin(), q.params.end()});
+      Answer a = f();
       r->set_header("Cache-Control", "no-store");
       if (!a.file_name.empty())
         r->set_header("Content-Disposition", fmt::format("attachment; filename={}", a.file_name));
