@@ -61,11 +61,13 @@ def main():
             continue
         ms.set_context(mode=mode)
         model, data = trainer(make, batch, steps)
-        times = {way: [] for way in ("off", "on", "memory")}
-        for r in range(options.rounds + 1):
+        times = {way: [] for way in ("off", "on", "memory", "no data")}
+        for _ in range(options.rounds + 1):
             for way, seconds in times.items():
                 if way != "off":
-                    p = Profiler(output_path=folder, profile_memory=way == "memory")
+                    p = Profiler(
+                        output_path=folder, profile_memory=way == "memory", data_process=way != "no data"
+                    )
                 begin = time.perf_counter()
                 model.train(1, data, dataset_sink_mode=False)
                 seconds.append((time.perf_counter() - begin) / steps)
@@ -76,7 +78,7 @@ def main():
         rest = [line for line in text.getvalue().splitlines() if "not attributed" in line][0]
         off = statistics.median(times["off"][1:])
         print(f"{name:28} {off * 1e6:9.1f} us a step", end="")
-        for way in ("on", "memory"):
+        for way in ("on", "memory", "no data"):
             more = statistics.median(a / b - 1 for a, b in zip(times[way][1:], times["off"][1:]))
             print(f"   {way} {100 * more:+6.2f} %", end="")
         print(f"   {' '.join(rest.split())}", flush=True)

@@ -36,9 +36,9 @@ std::string user_line() {
       nb::object code = frame.attr("f_code");
       const auto file = nb::cast<std::string>(code.attr("co_filename"));
       if (file.starts_with(g_package)) continue;
-      out = file + ":" + nb::cast<std::string>(nb::str(frame.attr("f_lineno"))) + " in " +
-            nb::cast<std::string>(
-                code.attr(nb::hasattr(code, "co_qualname") ? "co_qualname" : "co_name"));
+      const char* name = nb::hasattr(code, "co_qualname") ? "co_qualname" : "co_name";
+      out = file + ":" + std::to_string(nb::cast<int64_t>(frame.attr("f_lineno"))) + " in " +
+            nb::cast<std::string>(code.attr(name));
       break;
     }
   } catch (...) {

@@ -40,7 +40,8 @@ std::string escaped(const std::string& s) {
 }
 
 struct Line {
-  size_t run = 0;  // which colour
+  size_t run = 0;         // which colour
+  int64_t last_step = 0;  // of the values that the last point stands for, too
   std::vector<CurvePoint> points;
 };
 
@@ -67,6 +68,7 @@ class Chart {
   Chart(std::string tag, std::vector<Line> lines, const PlotOptions& o)
       : tag_(std::move(tag)), lines_(std::move(lines)), o_(o) {
     for (const Line& l : lines_) {
+      x_.add(static_cast<double>(l.last_step));
       for (const CurvePoint& p : l.points) {
         x_.add(static_cast<double>(p.step));
         for (double v : {p.min, p.max, p.mean}) y_.add(scaled(v));
@@ -176,7 +178,8 @@ std::string plot_svg(Index& index, const PlotOptions& o) {
     if (s.kind != Kind::kScalar || !colours.count(s.run)) continue;
     if (known_tags.empty() || known_tags.back() != s.tag) known_tags.push_back(s.tag);
     if (wanted(o.tags, s.tag))
-      lines[s.tag].push_back({colours[s.run], index.curve(s.id, {.columns = kPoints})});
+      lines[s.tag].push_back(
+          {colours[s.run], s.last_step, index.curve(s.id, {.columns = kPoints})});
   }
   check(o.tags, known_tags, "scalar");
   const auto charts = static_cast<int>(std::min(lines.size(), kMostCharts));

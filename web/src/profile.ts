@@ -12,6 +12,7 @@ export interface Row {
   types: string;
   implementation: string;
   where: string;
+  lines: number;
   runs: number;
   ns: number;
   least: number;

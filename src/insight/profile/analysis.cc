@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -161,16 +162,32 @@ void find_steps(const Recording& r, const Track& track, const std::vector<Nested
   }
 }
 
+// For each thing the first that is the same but for its line.
+std::vector<timeline::Id> alike(const Recording& r) {
+  using Key = std::tuple<Kind, timeline::Phase, std::string, std::string, std::string>;
+  std::map<Key, timeline::Id> found;
+  std::vector<timeline::Id> out;
+  for (const What& w : r.whats) {
+    const auto id = static_cast<timeline::Id>(out.size());
+    out.push_back(
+        found.try_emplace({w.kind, w.phase, w.name, w.types, w.implementation}, id).first->second);
+  }
+  return out;
+}
+
 void find_rows(const Profile& p, const Track& track, const std::vector<Nested>& nested,
                Analysis* a) {
   const Recording& r = p.recording;
   std::unordered_map<timeline::Id, Row> rows;
+  const std::vector<timeline::Id> first = alike(r);
+  std::map<timeline::Id, std::set<std::string>> lines;
   int64_t attributed = 0;
   for (const Nested& n : nested) {
     const Event& e = track.events[n.event];
     if (r.whats[e.what].kind == Kind::kStep) continue;
-    Row& row = rows[e.what];
-    row.what = e.what;
+    Row& row = rows[first[e.what]];
+    row.what = first[e.what];
+    lines[row.what].insert(r.whats[e.what].where);
     row.least = row.runs == 0 ? n.own : std::min(row.least, n.own);
     row.most = std::max(row.most, n.own);
     ++row.runs;
@@ -182,6 +199,7 @@ void find_rows(const Profile& p, const Track& track, const std::vector<Nested>& 
   const Limits& limits = p.machine.limits;
   for (auto& [id, row] : rows) {
     const What& w = r.whats[id];
+    row.lines = static_cast<int64_t>(lines[id].size());
     const double ns = static_cast<double>(std::max<int64_t>(row.ns, 1)),
                  runs = static_cast<double>(row.runs);
     if (w.flops > 0) row.gflops = static_cast<double>(w.flops) * runs / ns;

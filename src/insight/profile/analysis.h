@@ -31,9 +31,11 @@ struct StepRow {
   std::array<int64_t, kPartCount> parts{};    // sum to `length`
 };
 
-// All runs of one kernel, op or other thing on the thread that trains.
+// All runs of one kernel, op or other thing on operands of one set of types, on the thread that
+// trains.
 struct Row {
-  timeline::Id what = 0;
+  timeline::Id what = 0;                          // the first of them
+  int64_t lines = 1;                              // of the program that it stands for
   int64_t runs = 0, ns = 0, least = 0, most = 0;  // ns without what ran inside
   double gflops = 0, gbytes = 0;                  // reached
   double share_of_limit = 0;                      // 0: not known

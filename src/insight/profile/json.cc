@@ -46,6 +46,7 @@ Json rows_of(const Profile& p, const Analysis& a) {
                    {"types", w.types},
                    {"implementation", w.implementation},
                    {"where", w.where},
+                   {"lines", r.lines},
                    {"runs", r.runs},
                    {"ns", r.ns},
                    {"least", r.least},

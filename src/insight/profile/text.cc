@@ -47,6 +47,10 @@ std::string steps_of(const Analysis& a) {
   return out;
 }
 
+std::string more_lines(const Row& r) {
+  return r.lines > 1 ? fmt::format(" and {} more lines", r.lines - 1) : "";
+}
+
 std::string tables_of(const Profile& p, const Analysis& a) {
   const double wall = static_cast<double>(std::max<int64_t>(a.wall, 1));
   std::string out = fmt::format("\n{:<44} {:>9} {:>11} {:>7}\n", "op", "runs", "ms", "share");
@@ -76,7 +80,7 @@ std::string tables_of(const Profile& p, const Analysis& a) {
                        static_cast<double>(r.ns) / 1e3 / static_cast<double>(r.runs),
                        r.gflops > 0 ? fmt::format("{:.1f}", r.gflops) : "-", r.gbytes, limit,
                        plain(w.name, 40), plain(w.implementation, 24), plain(w.types, 70),
-                       w.where.empty() ? "" : " @ " + plain(w.where, 60));
+                       w.where.empty() ? "" : " @ " + plain(w.where, 60) + more_lines(r));
   }
   return out;
 }

@@ -7,13 +7,13 @@ export function StepBars({ p }: { p: Profile }) {
   const lengths = shown.slice(shown.length > 1 ? 1 : 0).map((s) => s.length);
   const most = Math.max(1, ...lengths) * 1.05; // the first, which compiles, may reach beyond
   const [w, h] = [1000, 220];
-  const each = (w - 60) / Math.max(1, shown.length);
+  const each = (w - 90) / Math.max(1, shown.length);
   return (
     <svg id="steps" class="profile-chart" viewBox={`0 0 ${w} ${h}`} role="img" aria-label={`${pt("steps")}: ${p.step_count}`}>
       {[0, 0.5, 1].map((f) => (
         <g key={f}>
-          <path d={`M55 ${h - 24 - f * (h - 40)}H${w}`} class="grid" />
-          <text x={50} y={h - 20 - f * (h - 40)} class="end">
+          <path d={`M85 ${h - 24 - f * (h - 40)}H${w}`} class="grid" />
+          <text x={80} y={h - 20 - f * (h - 40)} class="end">
             {duration(most * f)}
           </text>
         </g>
@@ -27,10 +27,10 @@ export function StepBars({ p }: { p: Profile }) {
               const tall = Math.min(y - 8, (v / most) * (h - 40));
               if (tall <= 0) return null;
               y -= tall;
-              return <rect key={k} x={58 + i * each} y={y} width={Math.max(0.8, each - (each > 4 ? 1.5 : 0))} height={tall} fill={colour(p.parts[k])} />;
+              return <rect key={k} x={88 + i * each} y={y} width={Math.max(0.8, each - (each > 4 ? 1.5 : 0))} height={tall} fill={colour(p.parts[k])} />;
             })}
             {i % Math.ceil(shown.length / 12) === 0 && (
-              <text x={58 + i * each + each / 2} y={h - 8}>
+              <text x={88 + i * each + each / 2} y={h - 8}>
                 {s.number}
               </text>
             )}

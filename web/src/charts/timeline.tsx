@@ -26,7 +26,12 @@ export function Timeline({ file, length, dark }: { file: string; length: number;
     const from = Math.min(Math.max(0, r.from), length - span);
     return { from, to: from + span };
   };
-  const zoom = (by: number, at: number) => setRange((r) => limited({ from: at - (at - r.from) * by, to: at + (r.to - at) * by }));
+  // Around a place, as a share of the width: several events may come before the next drawing.
+  const zoom = (by: number, share: number) =>
+    setRange((r) => {
+      const at = r.from + share * (r.to - r.from);
+      return limited({ from: at - (at - r.from) * by, to: at + (r.to - at) * by });
+    });
   const move = (share: number) => setRange((r) => limited({ from: r.from + (r.to - r.from) * share, to: r.to + (r.to - r.from) * share }));
 
   useEffect(() => setRange({ from: 0, to: length }), [file, length]);
@@ -43,7 +48,14 @@ export function Timeline({ file, length, dark }: { file: string; length: number;
     const wait = setTimeout(
       () => {
         const args = { file, from: Math.floor(Math.max(0, range.from - span / 2)), to: Math.ceil(Math.min(length, range.to + span / 2)), columns: width * 2, find };
-        ask<Slices>("slices", args).then((s) => !old && setSlices(s), () => {});
+        ask<Slices>("slices", args).then(
+          (s) => {
+            if (old) return;
+            setOver(null); // it is of the slices before
+            setSlices(s);
+          },
+          () => {},
+        );
       },
       slices ? 60 : 0,
     );
@@ -80,8 +92,9 @@ export function Timeline({ file, length, dark }: { file: string; length: number;
     return slices && hit(slices, timeAt(x), y, ((range.to - range.from) / width) * 1.5);
   };
   const facts = (s: Shape): string[] => {
-    const row = slices!.tracks[s.track].rows[s.row];
+    const row = slices!.tracks[s.track]?.rows[s.row] ?? [];
     const w = slices!.whats[row[s.at + 2]];
+    if (!w) return [];
     const many = row[s.at + 3];
     const number = w.kind === "step" || w.kind === "queue" ? ` ${row[s.at + 4]}` : "";
     return [`${w.name}${number}${many > 1 ? ` (${many} ${pt("joined")})` : ""}`, duration(row[s.at + 1]), w.types, w.implementation, w.where, slices!.tracks[s.track].name].filter(Boolean);
@@ -93,7 +106,7 @@ export function Timeline({ file, length, dark }: { file: string; length: number;
     const wheel = (e: WheelEvent) => {
       e.preventDefault();
       if (Math.abs(e.deltaX) > Math.abs(e.deltaY)) move(e.deltaX / width);
-      else zoom(e.deltaY < 0 ? 0.8 : 1.25, timeAt(place(e).x));
+      else zoom(e.deltaY < 0 ? 0.8 : 1.25, place(e).x / width);
     };
     c.addEventListener("wheel", wheel, { passive: false });
     return () => c.removeEventListener("wheel", wheel);
@@ -151,11 +164,10 @@ export function Timeline({ file, length, dark }: { file: string; length: number;
           setRange(limited({ from: row[s.at] - row[s.at + 1] * 0.1, to: row[s.at] + row[s.at + 1] * 1.1 }));
         }}
         onKeyDown={(e) => {
-          const middle = (range.from + range.to) / 2;
           if (e.key === "ArrowLeft") move(-0.2);
           else if (e.key === "ArrowRight") move(0.2);
-          else if (e.key === "+" || e.key === "=") zoom(0.7, middle);
-          else if (e.key === "-") zoom(1.4, middle);
+          else if (e.key === "+" || e.key === "=") zoom(0.7, 0.5);
+          else if (e.key === "-") zoom(1.4, 0.5);
           else if (e.key === "0") setRange({ from: 0, to: length });
           else return;
           e.preventDefault();

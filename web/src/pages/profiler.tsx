@@ -269,7 +269,7 @@ function Kernels({ p, view, share }: Part) {
           { name: "GB/s", value: (r) => r.gbytes, text: (r) => r.gbytes.toFixed(1) },
           { name: pt("limit"), value: (r) => r.of_limit, text: (r) => (r.of_limit > 0 ? `${(100 * r.of_limit).toFixed(0)} % ${r.by_memory ? "mem" : "fma"}` : "–") },
           { name: pt("implementation"), value: (r) => r.implementation },
-          { name: pt("where"), value: (r) => r.where },
+          { name: pt("where"), value: (r) => (r.lines > 1 ? `${r.where} +${r.lines - 1}` : r.where) },
           { name: pt("types"), value: (r) => r.types },
         ]}
       />
