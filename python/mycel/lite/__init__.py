@@ -36,12 +36,12 @@ class Tensor:
 
     def __init__(self, array=None, name="", dtype=None, shape=None):
         self.name = name
-        self._data = None if array is None else np.ascontiguousarray(array)
+        self._data = None if array is None else np.asarray(array, order="C")
         self.dtype = str(self._data.dtype) if self._data is not None else dtype
         self.shape = list(self._data.shape) if self._data is not None else list(shape or [])
 
     def set_data_from_numpy(self, array):
-        array = np.ascontiguousarray(array)
+        array = np.asarray(array, order="C")
         if str(array.dtype) != self.dtype:
             raise TypeError(f"Tensor '{self.name}' holds {self.dtype}, got {array.dtype}")
         self._data, self.shape = array, list(array.shape)
