@@ -13,8 +13,9 @@ MYCEL_BENCH_PEERS="torch=... opencv=..." does the same. Photographs are 300 JPEG
 500 x 375 pixels with the spectrum of photographs, made with Pillow; small images are those of
 --images, an archive with a folder of classes (CIFAR-10 if it lies beside the checkout, else 5,000
 drawn ones). Mycel reads the archive, the others its files, unpacked. Tokens are those of a byte
-pair vocabulary of 8,000 that `tokenizers` trains on the pages of this folder's neighbours. Each figure is the median of
-the rounds, in items a second; the ratio is to the best peer. What each does: data_contenders.py.
+pair vocabulary of 8,000 that `tokenizers` trains on the pages in docs/. Each figure is the median
+of the rounds, in items a second; the ratio is to the best peer. What each does:
+data_contenders.py.
 """
 
 import argparse

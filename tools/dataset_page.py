@@ -26,14 +26,17 @@ This page is made from the records of the sources by `tools/dataset_page.py`; C+
   by position: WebDataset alone reads it, from begin to end; packed texts are streams as well.
 - **Order.** Files are read in order of their names (bytes), lists in their own order: the same on
   every machine. Rows have numbers, so a shuffle is a permutation of all rows; packed files
-  alone are streams, which are shuffled through a window and not divided into shards.
+  alone are streams, which are shuffled through a window; each of their shards reads the whole and
+  keeps its rows. Where `shuffle` takes a `Shuffle`, FILES gives the files in a new order, each as
+  it is, and INFILE mixes the rows inside of each file.
 - **Arguments that all have:** `num_samples`, `shuffle`, `sampler`, `num_shards`, `shard_id`,
   `num_parallel_workers`, `cache`.
 - **Errors.** A missing, truncated or damaged file is an `OSError` naming it, and the sample when
   it is found while reading; `dataset.skip_errors()` leaves such rows out and counts them.
 - **Handles and memory.** At most 64 files are held open. What is kept is an index: 8 bytes a line
   or TFRecord, 32 bytes a row of MindRecord, the names of pictures.
-- **Progress** of long index builds: `data::on_index_progress`.
+- **Progress** of long index builds: a bar on stderr where that is a terminal, or what a function
+  given to `data::on_index_progress` makes of it.
 """
 
 ARROW = """

@@ -138,8 +138,8 @@ Where published behaviour is not followed:
   end of the memory.
 - `AutoContrast` and `Equalize` of `[h, w]` give `[h, w]`, not `[h, w, 1]`.
 - `OneHot` refuses a label of -1 instead of giving zeros, and with smoothing fills every row.
-- `MixUp(is_single=False)`, which mixes with the batch before, is refused: results must not depend
-  on the order of calls.
+- `MixUp(is_single=False)`, which mixes with the mixture of all batches before, is refused: no batch
+  could be made, nor a run resumed, without all of them.
 - `ANTIALIAS` works on arrays too.
 
 Joined steps: in a chain such as `Decode, RandomResizedCrop, RandomHorizontalFlip, Normalize,

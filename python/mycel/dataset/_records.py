@@ -166,4 +166,3 @@ def source_class(name, doc, described, base, finish):
         base.__init__(self, finish(name, _data.open_source(name, given), **common))
 
     return _class(name, base, __init__, signature, doc, "mycel.dataset")
-

@@ -4,8 +4,11 @@ at a time; C++ reads rows from its columns in place."""
 import functools
 import glob
 import os
+import struct
 import tarfile
 import threading
+import zipfile
+import zlib
 
 from mycel import _mycel
 from mycel._mycel import entry
@@ -30,36 +33,56 @@ def _pyarrow(owner):
     return pyarrow
 
 
-def _in_tar(path):
-    """(archive, member) of a path through a tar on disk, or None."""
-    at = path.find(".tar/")
-    while at >= 0:
-        if os.path.isfile(path[: at + 4]):
-            return path[: at + 4], path[at + 5 :].strip("/")
-        at = path.find(".tar/", at + 1)
+def _in_archive(path):
+    """(archive, member) of a path through a tar or zip on disk, or None."""
+    for end in (".tar/", ".zip/"):
+        at = path.find(end)
+        while at >= 0:
+            if os.path.isfile(path[: at + 4]):
+                return path[: at + 4], path[at + 5 :].strip("/")
+            at = path.find(end, at + 1)
     return None
 
 
+def _in_zip(archive, member):
+    """(begin, size) of a stored file in a zip, or its unpacked bytes."""
+    with zipfile.ZipFile(archive) as whole:
+        info = whole.getinfo(member)
+        if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
+            return whole.read(info)
+        whole.fp.seek(info.header_offset + 26)  # the lengths of the name and of what follows it
+        name, extra = struct.unpack("<HH", whole.fp.read(4))
+        return info.header_offset + 30 + name + extra, info.file_size
+
+
 def _member(pa, archive, member, owner):
-    """The content of a file in a tar, where it lies."""
+    """The content of a file in a tar or zip: where it lies, or unpacked into memory."""
     try:
-        with tarfile.open(archive, "r:") as tar:
-            found = tar.getmember(member)
+        if archive.endswith(".zip"):
+            found = _in_zip(archive, member)
+        else:
+            with tarfile.open(archive, "r:") as tar:
+                at = tar.getmember(member)
+            found = at.offset_data, at.size
     except KeyError:
         raise FileNotFoundError(f"{owner}: there is no file '{archive}/{member}'") from None
     except tarfile.TarError as e:
         raise OSError(f"{owner}: '{archive}' cannot be read as a tar: {e}") from None
+    except (zipfile.BadZipFile, struct.error, RuntimeError, zlib.error) as e:
+        raise OSError(f"{owner}: '{archive}' cannot be read as a zip: {e}") from None
+    if isinstance(found, bytes):
+        return pa.py_buffer(found)
     whole = pa.memory_map(archive)
-    whole.seek(found.offset_data)
-    return whole.read_buffer(found.size)
+    whole.seek(found[0])
+    return whole.read_buffer(found[1])
 
 
 def _files(patterns, owner):
-    """Paths that exist, also through a tar, or patterns, in order of names; each once."""
+    """Paths that exist, also through an archive, or patterns, in order of names; each once."""
     found = set()
     for pattern in arguments.names(patterns, f"{owner}: 'dataset_files'"):
         some = [pattern] if os.path.isfile(pattern) else glob.glob(pattern, recursive=True)
-        some = [f for f in some if os.path.isfile(f)] or ([pattern] if _in_tar(pattern) else [])
+        some = [f for f in some if os.path.isfile(f)] or ([pattern] if _in_archive(pattern) else [])
         if not some:
             raise FileNotFoundError(f"{owner}: there is no file '{pattern}'")
         found.update(some)
@@ -195,7 +218,7 @@ class _ArrowDataset(MappableDataset):
         leaves = chosen = None
         for file in _files(dataset_files, owner):
             try:
-                inside = _in_tar(file)
+                inside = _in_archive(file)
                 content = None if inside is None else _member(pa, *inside, owner)
                 of_file, groups = self._open(pa, file, content, condition)
                 if schema is None:
@@ -278,7 +301,7 @@ class _ArrowDataset(MappableDataset):
 class ParquetDataset(_ArrowDataset):
     """Rows of Parquet files, a row group at a time.
 
-    dataset_files: paths (into a plain tar too) or patterns, read in order of names. columns_list:
+    dataset_files: paths (into a tar or zip too) or patterns, read in order of names. columns_list:
     columns and their order; of a struct all fields, named "struct.field". filters: rows to keep, as
     [("x", ">", 3), …] or an expression of pyarrow.compute; row groups whose statistics rule them
     out are not read. fill_null: {column: value} that stands for nulls of numbers, bools or

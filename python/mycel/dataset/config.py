@@ -9,14 +9,15 @@ from mycel import _mycel
 from mycel.dataset import _arguments as arguments
 
 __all__ = [
-    "get_auto_num_workers", "get_autotune_interval", "get_callback_timeout", "get_enable_autotune",
-    "get_enable_shared_mem", "get_enable_watchdog", "get_monitor_sampling_interval",
-    "get_multiprocessing_timeout_interval", "get_num_parallel_workers", "get_numa_enable",
-    "get_prefetch_memory", "get_prefetch_size", "get_seed", "load", "set_auto_num_workers", "set_autotune_interval",
-    "set_callback_timeout", "set_enable_autotune", "set_enable_shared_mem", "set_enable_watchdog",
+    "get_auto_num_workers", "get_autotune_interval", "get_callback_timeout",
+    "get_enable_autotune", "get_enable_shared_mem", "get_enable_watchdog",
+    "get_monitor_sampling_interval", "get_multiprocessing_timeout_interval",
+    "get_num_parallel_workers", "get_numa_enable", "get_prefetch_memory", "get_prefetch_size",
+    "get_seed", "load", "set_auto_num_workers", "set_autotune_interval", "set_callback_timeout",
+    "set_enable_autotune", "set_enable_shared_mem", "set_enable_watchdog",
     "set_monitor_sampling_interval", "set_multiprocessing_timeout_interval",
-    "set_num_parallel_workers", "set_numa_enable", "set_prefetch_memory",
-    "set_prefetch_size", "set_seed",
+    "set_num_parallel_workers", "set_numa_enable", "set_prefetch_memory", "set_prefetch_size",
+    "set_seed",
 ]  # fmt: skip
 
 _INT32_MAX = 2**31 - 1
@@ -181,6 +182,7 @@ set_monitor_sampling_interval, get_monitor_sampling_interval = _number(
     "monitor_sampling_interval",
     "Without effect: describe() and stats() count rows and times as they come.",
 )
+
 
 def hang_seconds():
     return _settings["multiprocessing_timeout_interval"]

@@ -3,6 +3,7 @@
 import datetime
 import tarfile
 import threading
+import zipfile
 
 import mycel
 import mycel.dataset as ds
@@ -334,3 +335,25 @@ def test_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ModuleNotFoundError, match="pip install pyarrow"):
         ds.ParquetDataset(str(tmp_path))
+
+
+@pytest.mark.parametrize("cls", ["ParquetDataset", "ArrowDataset"])
+@pytest.mark.parametrize("packing", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_files_in_a_zip(tmp_path, cls, packing):
+    table = whole_table()
+    (tmp_path / "in").mkdir()
+    if cls == "ParquetDataset":
+        pa.parquet.write_table(table, tmp_path / "in" / "a", row_group_size=7)
+    else:
+        pa.feather.write_feather(table, tmp_path / "in" / "a", chunksize=7)
+    with zipfile.ZipFile(tmp_path / "x.zip", "w", packing) as z:
+        z.writestr("first.txt", "something in front of it")
+        z.write(tmp_path / "in" / "a", "in/a")
+    make = getattr(ds, cls)
+    check(rows(make(f"{tmp_path}/x.zip/in/a")), table)
+    with pytest.raises(FileNotFoundError, match="there is no file '.*x.zip/in/c'"):
+        make(f"{tmp_path}/x.zip/in/c")
+    whole = (tmp_path / "x.zip").read_bytes()
+    (tmp_path / "x.zip").write_bytes(whole[:-20])
+    with pytest.raises(OSError, match="cannot be read as a zip"):
+        make(f"{tmp_path}/x.zip/in/a")

@@ -150,7 +150,7 @@ def test_shuffles_of_files_and_inside_of_files(tmp_path, cls, end):
     seen = {}
     for shuffle in (ds.Shuffle.FILES, ds.Shuffle.INFILE, ds.Shuffle.GLOBAL):
         d = getattr(ds, cls)([str(tmp_path / f"{f}.{end}") for f in range(5)], shuffle=shuffle)
-        for epoch in range(4):
+        for _ in range(4):
             texts = [str(r[0]) for r in d.create_tuple_iterator(num_epochs=1, output_numpy=True)]
             rows = [tuple(map(int, t.split())) for t in texts]
             assert sorted(rows) == [(f, k) for f, n in enumerate(SIZES) for k in range(n)]

@@ -21,7 +21,8 @@ def write_tiff(path, image, tile=None, rows_per_strip=None, planar=False, big=Fa
     block_bytes = bh * bw * (1 if planar else bands) * dtype.itemsize
     entries = [
         (256, "I", [w]), (257, "I", [h]), (258, "H", [8 * dtype.itemsize] * bands),
-        (259, "H", [1]), (262, "H", [photometric]), (277, "H", [bands]), (284, "H", [2 if planar else 1]),
+        (259, "H", [1]), (262, "H", [photometric]), (277, "H", [bands]),
+        (284, "H", [2 if planar else 1]),
         (339, "H", [_KINDS[dtype.kind]] * bands),
     ]  # fmt: skip
     offset_kind = "Q" if big else "I"
