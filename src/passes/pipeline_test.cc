@@ -55,7 +55,7 @@ TEST_F(DumpTest, TheGraphAfterEveryPass) {
     passes.insert(passes.end(), {"inline_regions", "simplify_algebra", "hoist_loop_invariants",
                                  "merge_duplicates", "merge_gradient_sums", "eliminate_dead_code"});
   }
-  passes.insert(passes.end(), {"channels_last", "fuse_attention", "absorb_casts",
+  passes.insert(passes.end(), {"fold_requantize", "channels_last", "fuse_attention", "absorb_casts",
                                "eliminate_dead_code", "fuse_norm_gradients", "eliminate_dead_code",
                                "recompute", "fuse_elementwise", "eliminate_dead_code"});
   ASSERT_EQ(names.size(), passes.size());
