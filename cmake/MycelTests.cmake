@@ -24,6 +24,13 @@ add_executable(mycel_graph_file_fuzz EXCLUDE_FROM_ALL
 target_include_directories(mycel_graph_file_fuzz PRIVATE ${PROJECT_SOURCE_DIR}/tests/cpp)
 target_link_libraries(mycel_graph_file_fuzz PRIVATE mycel_flags mycel_dependencies)
 
+# Damaged checkpoint files in any number: the reader alone.
+add_executable(mycel_safetensors_damage EXCLUDE_FROM_ALL
+  ${PROJECT_SOURCE_DIR}/tests/fuzz/safetensors_damage.cc
+  ${PROJECT_SOURCE_DIR}/tests/cpp/mutated_safetensors.cc $<TARGET_OBJECTS:mycel_base> $<TARGET_OBJECTS:mycel_tensor>)
+target_include_directories(mycel_safetensors_damage PRIVATE ${PROJECT_SOURCE_DIR}/tests/cpp)
+target_link_libraries(mycel_safetensors_damage PRIVATE mycel_flags mycel_dependencies)
+
 # Damaged ONNX files in any number: the reader, without ops and kernels.
 set(onnx_reader file tensors external_data wire_check)
 list(TRANSFORM onnx_reader PREPEND ${PROJECT_SOURCE_DIR}/src/interop/onnx/)

@@ -14,9 +14,10 @@ namespace mycel::interop {
 
 // One node of the file.
 struct Origin {
-  std::string op;                  // "Conv"
-  std::string name;                // "/layer1/layer1.0/conv1/Conv"
-  std::vector<std::pair<std::string, std::string>> classes;  // of modules by their path, where known
+  std::string op;    // "Conv"
+  std::string name;  // "/layer1/layer1.0/conv1/Conv"
+  std::vector<std::pair<std::string, std::string>>
+      classes;                     // of modules by their path, where known
   std::vector<std::string> scope;  // the modules it belongs to, outermost first, where known
   uint32_t begin = 0, end = 0;     // ids of its nodes in the graph
   std::vector<ir::Value> in, out;  // an operand that is absent or no tensor is an empty value

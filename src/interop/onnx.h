@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "ir/type.h"
 #include "interop/imported.h"
+#include "ir/type.h"
 #include "runtime/model_file.h"
 
 namespace mycel::interop {

@@ -19,11 +19,11 @@ struct ScriptOptions {
 };
 
 struct ScriptReport {
-  std::string network;       // name of its class
-  int nodes = 0;             // of the graph
-  int in_layers = 0;         // of these: in layers of mycel.nn
+  std::string network;  // name of its class
+  int nodes = 0;        // of the graph
+  int in_layers = 0;    // of these: in layers of mycel.nn
   int layers = 0, calls = 0, parameters = 0, classes = 0, lines = 0;
-  int64_t weights = 0;       // numbers in the weight file
+  int64_t weights = 0;  // numbers in the weight file
   std::vector<std::string> notes;
 };
 

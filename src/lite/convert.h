@@ -45,6 +45,11 @@ struct Writer {
   // Gives what there is to say about it, a line each.
   std::vector<std::string> (*write)(const runtime::TracedModel& model, const std::string& path,
                                     const ConvertOptions& options);
+  // Where it is set, it writes from the file itself, of whose names a traced network has no more;
+  // nothing changes the network on the way.
+  std::vector<std::string> (*from_file)(const std::string& from, const Reader& reader,
+                                        const std::string& path,
+                                        const ConvertOptions& options) = nullptr;
 };
 
 // What happens to a network between reading and writing; does nothing where the options ask for

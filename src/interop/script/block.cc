@@ -203,7 +203,8 @@ std::unique_ptr<Block> Builder::build(std::vector<Unit*> units, size_t depth, Pa
     b->path = path;
     std::map<std::string, Group> groups;
     for (Unit* u : units) {
-      if (u->path.size() > depth && !refused.count(u->path[depth])) groups[u->path[depth]].push_back(u);
+      if (u->path.size() > depth && !refused.count(u->path[depth]))
+        groups[u->path[depth]].push_back(u);
     }
     std::set<std::string> placed;
     bool again = false;
@@ -222,9 +223,8 @@ std::unique_ptr<Block> Builder::build(std::vector<Unit*> units, size_t depth, Pa
       if (!placed.insert(name).second) continue;
       const Group& g = groups[name];
       bool one = g.size() == 1;
-      bool layers = std::ranges::any_of(g, [](const Unit* x) {
-        return x->kind == Unit::Kind::kLayer && !x->stored.empty();
-      });
+      bool layers = std::ranges::any_of(
+          g, [](const Unit* x) { return x->kind == Unit::Kind::kLayer && !x->stored.empty(); });
       if (!one && (!layers || !convex(units, g))) {
         // Calls alone are no module, and what others lie between is none either.
         refused.insert(name);

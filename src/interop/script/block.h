@@ -31,8 +31,8 @@ struct Block {
   // inputs[carried].
   size_t carried = 0;
 
-  int class_of = -1;            // index of its class
-  std::vector<Literal> args;    // what its class is made with
+  int class_of = -1;          // index of its class
+  std::vector<Literal> args;  // what its class is made with
 };
 
 // The tree of all units; paths that the data flow contradicts are given up.

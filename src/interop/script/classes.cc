@@ -62,16 +62,29 @@ struct Class {
 };
 
 const std::set<std::string, std::less<>> kTaken = {
-    "add_flags", "apply", "cells", "compile", "construct", "create_time", "place", "phase",
-    "recompute", "shard", "summary", "training", "name", "trainable_params", "get_inputs"};
+    "add_flags",   "apply",    "cells", "compile",          "construct",
+    "create_time", "place",    "phase", "recompute",        "shard",
+    "summary",     "training", "name",  "trainable_params", "get_inputs"};
 
 const std::map<std::string, const char*, std::less<>> kLayerNames = {
-    {"nn.Conv1d", "conv"},     {"nn.Conv2d", "conv"},       {"nn.Conv3d", "conv"},
-    {"nn.Dense", "dense"},     {"nn.BatchNorm1d", "bn"},    {"nn.BatchNorm2d", "bn"},
-    {"nn.BatchNorm3d", "bn"},  {"nn.LayerNorm", "norm"},    {"nn.ReLU", "relu"},
-    {"nn.ReLU6", "relu6"},     {"nn.MaxPool2d", "max_pool"}, {"nn.AvgPool2d", "avg_pool"},
-    {"nn.AdaptiveAvgPool2d", "pool"}, {"nn.Embedding", "embedding"}, {"nn.LSTM", "lstm"},
-    {"nn.GRU", "gru"},         {"nn.HSwish", "hswish"},     {"nn.HSigmoid", "hsigmoid"},
+    {"nn.Conv1d", "conv"},
+    {"nn.Conv2d", "conv"},
+    {"nn.Conv3d", "conv"},
+    {"nn.Dense", "dense"},
+    {"nn.BatchNorm1d", "bn"},
+    {"nn.BatchNorm2d", "bn"},
+    {"nn.BatchNorm3d", "bn"},
+    {"nn.LayerNorm", "norm"},
+    {"nn.ReLU", "relu"},
+    {"nn.ReLU6", "relu6"},
+    {"nn.MaxPool2d", "max_pool"},
+    {"nn.AvgPool2d", "avg_pool"},
+    {"nn.AdaptiveAvgPool2d", "pool"},
+    {"nn.Embedding", "embedding"},
+    {"nn.LSTM", "lstm"},
+    {"nn.GRU", "gru"},
+    {"nn.HSwish", "hswish"},
+    {"nn.HSigmoid", "hsigmoid"},
     {"nn.LeakyReLU", "leaky_relu"}};
 
 class Writer {
@@ -115,7 +128,8 @@ void Writer::name_items(Block& b) {
     if (i.name.empty() || std::isdigit(static_cast<unsigned char>(i.name[0]))) s = "";
     if (s.empty() && i.unit && i.unit->kind == Unit::Kind::kLayer) {
       auto it = kLayerNames.find(i.unit->callee);
-      s = it != kLayerNames.end() ? it->second : identifier(i.unit->callee.substr(3));
+      s = it != kLayerNames.end() ? it->second : i.unit->callee.substr(3);
+      for (char& c : s) c = static_cast<char>(std::tolower(c));
       if (!i.name.empty() && std::isdigit(static_cast<unsigned char>(i.name[0]))) s += i.name;
     }
     if (s.empty()) s = "block" + i.name;
@@ -209,7 +223,8 @@ std::string result_wish(const Item& i) {
   if (i.block || i.unit->kind != Unit::Kind::kLayer || i.unit->stored.empty()) return "";
   if (i.name.empty() || i.attr.empty() || std::isdigit(static_cast<unsigned char>(i.attr.back())))
     return "";
-  static const std::set<std::string> kPlain = {"conv", "bn", "fc", "dense", "norm", "proj", "linear"};
+  static const std::set<std::string> kPlain = {"conv", "bn",   "fc",    "dense",
+                                               "norm", "proj", "linear"};
   for (const std::string& p : kPlain) {
     if (i.attr.starts_with(p) || i.attr.ends_with(p)) return "";
   }
@@ -229,8 +244,8 @@ void Writer::lines_of(Block& b, Body& body, bool root) {
     for (const Port& p : net_.inputs) {
       std::string id = identifier(p.name);
       bool only = net_.inputs.size() == 1;
-      bool made_up = id.empty() || id.find("__") != id.npos || id.starts_with("input") || id.starts_with("onnx") ||
-                     id.size() > 20;
+      bool made_up = id.empty() || id.find("__") != id.npos || id.starts_with("input") ||
+                     id.starts_with("onnx") || id.size() > 20;
       name[p.value] = names.named(only && made_up ? "x" : id);
       body.inputs.push_back(name[p.value]);
     }
@@ -344,9 +359,11 @@ void Writer::lines_of(Block& b, Body& body, bool root) {
       std::vector<std::string> each;
       for (ValueId v : u.results) each.push_back(v < 0 ? "_" : target(k, v, in, ""));
       if (recurrent && each.size() == 3)
-        targets = each[1] == "_" && each[2] == "_" ? fmt::format("{}, _", each[0])
-                                                   : fmt::format("{}, ({}, {})", each[0], each[1], each[2]);
-      else if (each.size() > 1 && std::all_of(each.begin() + 1, each.end(), [](auto& s) { return s == "_"; }))
+        targets = each[1] == "_" && each[2] == "_"
+                      ? fmt::format("{}, _", each[0])
+                      : fmt::format("{}, ({}, {})", each[0], each[1], each[2]);
+      else if (each.size() > 1 &&
+               std::all_of(each.begin() + 1, each.end(), [](auto& s) { return s == "_"; }))
         targets = each[0] + ", *_";
       else
         targets = fmt::format("{}", fmt::join(each, ", "));
@@ -358,7 +375,8 @@ void Writer::lines_of(Block& b, Body& body, bool root) {
       line.head += fmt::format("self.{}(", i.attr);
       line.tail = ")";
       if (recurrent && line.arguments.size() == 3) {
-        Argument pair{{fmt::format("({}, {})", line.arguments[1][0].text, line.arguments[2][0].text)}};
+        Argument pair{
+            {fmt::format("({}, {})", line.arguments[1][0].text, line.arguments[2][0].text)}};
         line.arguments.resize(1);
         line.arguments.push_back(pair);
       }
@@ -386,7 +404,8 @@ Body Writer::body_of(Block& b, bool root) {
   Body body;
   name_items(b);
   for (Item& i : b.items) {
-    bool field = i.block || i.unit->kind == Unit::Kind::kLayer || i.unit->kind == Unit::Kind::kParameter;
+    bool field =
+        i.block || i.unit->kind == Unit::Kind::kLayer || i.unit->kind == Unit::Kind::kParameter;
     if (field && i.made) body.fields.push_back(made_of(i));
   }
   lines_of(b, body, root);
@@ -401,7 +420,9 @@ std::string made_signature(const Made& m) {
     s += m.unit->callee;
     for (const Literal& l : m.unit->made_with) s += "," + l.name;
     for (const Stored& t : m.unit->stored)
-      s += fmt::format(";{}{}{}", t.role, t.trainable, m.unit->kind == Unit::Kind::kParameter ? std::string(name_of(t.value.dtype())) : "");
+      s += fmt::format(
+          ";{}{}{}", t.role, t.trainable,
+          m.unit->kind == Unit::Kind::kParameter ? std::string(name_of(t.value.dtype())) : "");
     return s;
   }
   if (m.block->kind == Block::Kind::kClass) return s + fmt::format("class {}", m.block->class_of);
@@ -452,7 +473,8 @@ void Writer::literals(Block&, Body& body, std::vector<Literal*>& out) {
 
 int height_of(const Made& m, const std::vector<std::unique_ptr<Class>>& classes) {
   if (m.unit) return 0;
-  if (m.block->kind == Block::Kind::kClass) return classes[static_cast<size_t>(m.block->class_of)]->height;
+  if (m.block->kind == Block::Kind::kClass)
+    return classes[static_cast<size_t>(m.block->class_of)]->height;
   int h = 0;
   for (const Made& i : m.items) h = std::max(h, height_of(i, classes));
   return h;
@@ -588,7 +610,8 @@ std::string Writer::made_text(Made& m, const std::map<const Literal*, std::strin
   for (Made& i : m.items) items.push_back(made_text(i, with));
   bool list = m.block->kind == Block::Kind::kList;
   const char* cls = list ? "nn.CellList" : "nn.SequentialCell";
-  bool alike = items.size() > 2 && std::ranges::all_of(items, [&](auto& s) { return s == items[0]; });
+  bool alike =
+      items.size() > 2 && std::ranges::all_of(items, [&](auto& s) { return s == items[0]; });
   if (alike) return fmt::format("{}([{} for _ in range({})])", cls, items[0], items.size());
   std::string all = fmt::format("{}", fmt::join(items, ", "));
   return list ? fmt::format("{}([{}])", cls, all) : fmt::format("{}({})", cls, all);
@@ -602,7 +625,8 @@ std::string Writer::class_name(const Class& c) {
     if (n > votes[best]) best = w;
   }
   // "Layer1" names an instance, not what it is; a letter says nothing.
-  while (!best.empty() && std::isdigit(static_cast<unsigned char>(best.back())) && best != "ReLU6") best.pop_back();
+  while (!best.empty() && std::isdigit(static_cast<unsigned char>(best.back())) && best != "ReLU6")
+    best.pop_back();
   if (best.size() < 2) best = "Block";
   if (best == "Layer" || best == "Layers" || best == "Features") best = "Block";
   std::string name = best;
@@ -673,7 +697,8 @@ std::string Writer::class_text(Class& c, bool root) {
         }
         auto it = with.find(p.literal);
         const Literal& lit = *p.literal;
-        if (it == with.end() && !lit.positional && !lit.otherwise.empty() && lit.text == lit.otherwise)
+        if (it == with.end() && !lit.positional && !lit.otherwise.empty() &&
+            lit.text == lit.otherwise)
           skip = true;
         std::string value = it != with.end() ? it->second : lit.text;
         one += lit.positional || lit.name.empty() ? value : lit.name + "=" + value;

@@ -11,12 +11,12 @@
 namespace mycel::interop::script {
 
 struct Script {
-  std::string classes;                 // the class definitions, the network's last
-  std::string network;                 // its name
+  std::string classes;  // the class definitions, the network's last
+  std::string network;  // its name
   int class_count = 0;
   std::map<std::string, int> instances;  // of each class
-  runtime::NamedTensors weights;       // by the names of the cell's parameters
-  bool internal_ops = false;           // `op` must be imported
+  runtime::NamedTensors weights;         // by the names of the cell's parameters
+  bool internal_ops = false;             // `op` must be imported
 };
 
 Script write_classes(const Network& network, Block& root, const std::string& name,

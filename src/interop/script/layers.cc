@@ -194,7 +194,8 @@ bool batch_norm(Reader& r, const Node& n, Unit& u) {
 bool layer_norm(Reader& r, const Node& n, Unit& u) {
   if (n.op->name != "layer_norm" || other_results_used(r, n)) return false;
   const Value& x = n.inputs[0];
-  Value g = n.inputs.size() > 1 ? n.inputs[1] : Value(), b = n.inputs.size() > 2 ? n.inputs[2] : Value();
+  Value g = n.inputs.size() > 1 ? n.inputs[1] : Value(),
+        b = n.inputs.size() > 2 ? n.inputs[2] : Value();
   if (r.folded(x) || !g || !b || !r.folded(g) || !r.folded(b) || r.depends(n)) return false;
   int64_t begin = n.view().integer("begin_norm_axis");
   if (begin < 0) begin += x.rank();
@@ -293,9 +294,9 @@ struct Activation {
   const char *op, *cls;
 };
 constexpr Activation kActivations[] = {
-    {"relu", "ReLU"},       {"sigmoid", "Sigmoid"},         {"tanh", "Tanh"},
-    {"relu6", "ReLU6"},     {"silu", "SiLU"},               {"mish", "Mish"},
-    {"hardswish", "HSwish"}, {"hardsigmoid", "HSigmoid"},   {"selu", "SeLU"},
+    {"relu", "ReLU"}, {"sigmoid", "Sigmoid"}, {"tanh", "Tanh"},        {"relu6", "ReLU6"},
+    {"silu", "SiLU"}, {"mish", "Mish"},       {"hardswish", "HSwish"}, {"hardsigmoid", "HSigmoid"},
+    {"selu", "SeLU"},
 };
 
 bool activation(Reader& r, const Node& n, Unit& u) {
@@ -377,7 +378,8 @@ void factors(Reader& r, const Value& v, bool root, std::vector<Value>& out, doub
 
 // x^3, as a power or as products.
 bool is_cube(Reader& r, const Value& v, const Value& x, std::vector<const Node*>& nodes) {
-  if (const Node* p = r.inner(v, "pow"); p && p->inputs[0].same(x) && r.is_number(p->inputs[1], 3)) {
+  if (const Node* p = r.inner(v, "pow");
+      p && p->inputs[0].same(x) && r.is_number(p->inputs[1], 3)) {
     nodes.push_back(p);
     return true;
   }
@@ -434,9 +436,9 @@ bool gelu(Reader& r, const Node& n, Unit& u) {
   return false;
 }
 
-constexpr std::array<Pattern, 12> kPatterns = {
-    dense,       conv,    batch_norm, layer_norm, embedding, pool, global_pool,
-    flatten,     gelu,    silu,       relu6,      activation};
+constexpr std::array<Pattern, 12> kPatterns = {dense,     conv, batch_norm,  layer_norm,
+                                               embedding, pool, global_pool, flatten,
+                                               gelu,      silu, relu6,       activation};
 
 }  // namespace
 
@@ -450,8 +452,6 @@ Value places_of(Reader& r, const Value& at, std::vector<const Node*>& nodes) {
   return s->inputs[2];
 }
 
-std::span<const Pattern> layer_patterns() {
-  return kPatterns;
-}
+std::span<const Pattern> layer_patterns() { return kPatterns; }
 
 }  // namespace mycel::interop::script

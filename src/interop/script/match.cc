@@ -17,9 +17,9 @@ namespace {
 using Ints = ir::Attr::Ints;
 
 const std::map<std::string, const char*, std::less<>> kOperators = {
-    {"add", "+"},        {"sub", "-"},     {"mul", "*"},       {"div", "/"},
-    {"less", "<"},       {"greater", ">"}, {"less_equal", "<="}, {"greater_equal", ">="},
-    {"equal", "=="},     {"not_equal", "!="}, {"pow", "**"}};
+    {"add", "+"},    {"sub", "-"},        {"mul", "*"},         {"div", "/"},
+    {"less", "<"},   {"greater", ">"},    {"less_equal", "<="}, {"greater_equal", ">="},
+    {"equal", "=="}, {"not_equal", "!="}, {"pow", "**"}};
 
 Literal plain(std::string text) { return {"", std::move(text), "", true}; }
 
@@ -213,7 +213,8 @@ Unit Calls::unit(const Node& n) {
     fail(ErrorKind::kUnsupported, "{}: the op '{}' has no words in a script", u.from, n.op->name);
   if (special(n, u)) return u;
   u.internal = n.op->def.internal;
-  u.callee = (u.internal ? "op(" + literal(std::string_view(n.op->name)) + ")" : "ops." + n.op->name);
+  u.callee =
+      (u.internal ? "op(" + literal(std::string_view(n.op->name)) + ")" : "ops." + n.op->name);
   if (n.op->variadic) {
     Operand all;
     all.kind = Operand::Kind::kList;
@@ -338,7 +339,9 @@ std::vector<Unit> parameters(Reader& r, std::vector<Unit>& units, ValueId& value
       bool weight = r.is_weight(v) && is_float(v.dtype());
       if (p.attr.empty() || p.attr == "weight" || p.attr == "bias")
         p.attr = weight ? (p.attr.empty() ? (v.rank() == 2 ? "weight" : "scale") : p.attr)
-                        : is_bool(v.dtype()) ? "mask" : is_int(v.dtype()) ? "index" : "constant";
+                 : is_bool(v.dtype()) ? "mask"
+                 : is_int(v.dtype())  ? "index"
+                                      : "constant";
       Tensor t = r.tensor(v);
       if (rows != r.from.rows.end())
         t = runtime::call1(ir::op_named("narrow"), {t},
@@ -392,8 +395,9 @@ void place(std::vector<Unit>& units, bool named) {
     });
     if (before == units.size()) continue;
     Path p = module_of(units[before]);
-    bool follows = u.kind == Unit::Kind::kLayer ? !u.callee.ends_with("Pool2d") && u.callee != "nn.Flatten"
-                                                : u.callee.size() <= 2 && u.callee != "[";
+    bool follows = u.kind == Unit::Kind::kLayer
+                       ? !u.callee.ends_with("Pool2d") && u.callee != "nn.Flatten"
+                       : u.callee.size() <= 2 && u.callee != "[";
     if (named || !follows) {
       size_t at = i;
       for (int steps = 0; steps < 16 && at < units.size() && (at == i || !placed(at)); ++steps) {
@@ -444,8 +448,8 @@ Matched match_units(const Recovered& from) {
   net.values = r.values();
   // Constants that rows of an extent were cut from, where broadcasting would not give them back.
   for (auto& [at, u] : found) net.units.push_back(std::move(u));
-  bool named = std::ranges::any_of(from.source.origins,
-                                   [](const Origin& o) { return !o.scope.empty(); });
+  bool named =
+      std::ranges::any_of(from.source.origins, [](const Origin& o) { return !o.scope.empty(); });
   place(net.units, named);
   std::vector<Unit> params = parameters(r, net.units, net.values);
   net.units.insert(net.units.begin(), std::make_move_iterator(params.begin()),

@@ -8,8 +8,8 @@ namespace mycel::interop::script {
 
 struct Matched {
   Network network;
-  int nodes = 0;          // live nodes of the graph
-  int in_layers = 0;      // of these: inside of layers
+  int nodes = 0;      // live nodes of the graph
+  int in_layers = 0;  // of these: inside of layers
   std::vector<std::string> notes;
 };
 

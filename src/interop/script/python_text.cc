@@ -13,11 +13,11 @@ namespace mycel::interop::script {
 namespace {
 
 const std::set<std::string, std::less<>> kKeywords = {
-    "False",  "None",   "True",  "and",    "as",   "assert", "async",  "await",    "break",
-    "class",  "continue", "def", "del",    "elif", "else",   "except", "finally",  "for",
-    "from",   "global", "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
-    "or",     "pass",   "raise", "return", "try",  "while",  "with",   "yield",    "self",
-    "nn",     "ops",    "mycel", "match",  "case"};
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",    "self",
+    "nn",    "ops",      "mycel", "match",  "case"};
 
 struct Bracket {
   size_t open, close;

@@ -20,9 +20,9 @@ std::string camel(std::string_view text);
 std::string literal(int64_t v);
 std::string literal(double v);
 std::string literal(bool v);
-std::string literal(std::string_view v);  // in double quotes
+std::string literal(std::string_view v);             // in double quotes
 std::string literal(const std::vector<int64_t>& v);  // a tuple
-std::string literal(DType d);  // "mycel.float32"
+std::string literal(DType d);                        // "mycel.float32"
 // One number where all are equal: windows and strides.
 std::string window(const std::vector<int64_t>& v);
 std::string literal(const ir::Attr& a);

@@ -138,8 +138,8 @@ Tensor Reader::tensor(const Value& v) const {
 
 bool Reader::statistic(const Value& v) const {
   const auto& w = weights_of(v);
-  return std::ranges::any_of(
-      w, [&](int i) { return from.source.statistics[static_cast<size_t>(i)]; });
+  return std::ranges::any_of(w,
+                             [&](int i) { return from.source.statistics[static_cast<size_t>(i)]; });
 }
 
 std::optional<double> Reader::number(const Value& v) const {

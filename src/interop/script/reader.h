@@ -22,9 +22,7 @@ class Reader {
   const Recovered& from;
   const ir::Graph& graph() const { return from.graph(); }
 
-  ValueId id(const Value& v) const {
-    return static_cast<ValueId>(first_[v.node->id] + v.index);
-  }
+  ValueId id(const Value& v) const { return static_cast<ValueId>(first_[v.node->id] + v.index); }
   ValueId values() const { return values_; }
   bool live(const Node& n) const { return live_[n.id]; }
   bool is_input(const Node& n) const { return n.is_param() && n.id < from.source.inputs.size(); }
@@ -40,7 +38,9 @@ class Reader {
   std::optional<double> number(const Value& v) const;
   bool is_number(const Value& v, double want, double tolerance = 1e-4) const;
   // A constant of rank 0, or with one element and no more dims than the other operand.
-  bool is_scalar(const Value& v) const { return folded(v) && weights_of(v).empty() && tensor(v).size() == 1; }
+  bool is_scalar(const Value& v) const {
+    return folded(v) && weights_of(v).empty() && tensor(v).size() == 1;
+  }
 
   int uses(const Value& v) const { return uses_[static_cast<size_t>(id(v))]; }
   // The node when it gives `v`, is of this op, not claimed, and nobody else reads v.

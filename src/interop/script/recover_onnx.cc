@@ -43,8 +43,10 @@ Ask ask_of(const OnnxModel& model, const std::map<std::string, Shape>& shapes, b
   for (size_t i = 0; i < model.inputs().size(); ++i) {
     const OnnxPort& p = model.inputs()[i];
     if (!p.tensor)
-      fail(ErrorKind::kUnsupported, "input '{}' is a {}; networks are converted whose inputs are "
-           "tensors of known rank", p.name, p.type);
+      fail(ErrorKind::kUnsupported,
+           "input '{}' is a {}; networks are converted whose inputs are "
+           "tensors of known rank",
+           p.name, p.type);
     std::vector<int64_t> dims = p.dims;
     auto given = shapes.find(p.name);
     if (given == shapes.end() && model.inputs().size() == 1) given = shapes.find("");
@@ -52,8 +54,8 @@ Ask ask_of(const OnnxModel& model, const std::map<std::string, Shape>& shapes, b
       bool fits = given->second.rank() == static_cast<int>(dims.size());
       for (size_t d = 0; fits && d < dims.size(); ++d)
         fits = dims[d] < 0 || dims[d] == given->second[static_cast<int>(d)];
-      if (!fits) value_error("input '{}' is {}; the shape {} is given", p.name, p.type,
-                             given->second.str());
+      if (!fits)
+        value_error("input '{}' is {}; the shape {} is given", p.name, p.type, given->second.str());
     }
     for (size_t d = 0; d < dims.size(); ++d) {
       bool open = dims[d] < 0 || (free_batch && d == 0);
@@ -113,7 +115,8 @@ std::string compare(Recovered& r, const ImportedGraph& other, int e) {
   // Recurrent nodes become layers, whatever the loops inside.
   std::vector<bool> skipped(mine.graph->size(), false);
   for (const Origin& o : mine.origins) {
-    for (uint32_t i = o.begin; i < o.end && (o.op == "LSTM" || o.op == "GRU"); ++i) skipped[i] = true;
+    for (uint32_t i = o.begin; i < o.end && (o.op == "LSTM" || o.op == "GRU"); ++i)
+      skipped[i] = true;
   }
   auto sizes = r.sizes;
   auto dims = r.dims;
@@ -201,7 +204,8 @@ Recovered recover_onnx(const std::string& path, const std::map<std::string, Shap
         why = error.message();
       }
       if (!why.empty())
-        r.fixed.push_back(fmt::format("{} is {}: {}", ask.extents[e].name, ask.extents[e].base, why));
+        r.fixed.push_back(
+            fmt::format("{} is {}: {}", ask.extents[e].name, ask.extents[e].base, why));
     }
     if (free_batch && !r.fixed.empty()) continue;
     return r;

@@ -61,12 +61,15 @@ const Node* joined(const Reader& r, const Value& y, std::vector<const Node*>& no
   const Node* n = only(y);
   if (!n) return nullptr;
   nodes = {n};
-  if (n->op->name == "squeeze" && y.shape()[1] == 1) return n->types[0].shape.rank() == 3 ? n : nullptr;
-  if (n->op->name != "transpose" || n->view().ints("input_perm") != Ints{0, 2, 1, 3}) return nullptr;
+  if (n->op->name == "squeeze" && y.shape()[1] == 1)
+    return n->types[0].shape.rank() == 3 ? n : nullptr;
+  if (n->op->name != "transpose" || n->view().ints("input_perm") != Ints{0, 2, 1, 3})
+    return nullptr;
   const Node* flat = only({const_cast<Node*>(n), 0});
   if (!flat || flat->op->name != "reshape") return nullptr;
   const Shape &s = flat->types[0].shape, &from = y.shape();
-  if (s.rank() != 3 || s[0] != from[0] || s[1] != from[2] || s[2] != from[1] * from[3]) return nullptr;
+  if (s.rank() != 3 || s[0] != from[0] || s[1] != from[2] || s[2] != from[1] * from[3])
+    return nullptr;
   nodes.push_back(flat);
   return flat;
 }
@@ -80,7 +83,8 @@ bool match(Reader& r, const Origin& o, std::vector<std::pair<uint32_t, Unit>>& u
     std::string text = attr(o, odd, "");
     std::transform(text.begin(), text.end(), text.begin(), [](char c) { return std::tolower(c); });
     bool usual = text.empty() || text == "sigmoid tanh tanh" || text == "sigmoid tanh" ||
-                 text == "sigmoid tanh tanh sigmoid tanh tanh" || text == "sigmoid tanh sigmoid tanh";
+                 text == "sigmoid tanh tanh sigmoid tanh tanh" ||
+                 text == "sigmoid tanh sigmoid tanh";
     if (!usual) return false;
   }
   if (attr(o, "input_forget", "0") != "0") return false;
@@ -88,9 +92,7 @@ bool match(Reader& r, const Origin& o, std::vector<std::pair<uint32_t, Unit>>& u
   if (o.given.size() > 4 && o.given[4]) return false;  // lengths
   if (lstm && o.given.size() > 7 && o.given[7]) return false;
   bool from_zero = zeros_or_absent(o, 5) && (!lstm || zeros_or_absent(o, 6));
-  auto initial = [&](size_t i) {
-    return i < o.in.size() && o.in[i] && !r.folded(o.in[i]);
-  };
+  auto initial = [&](size_t i) { return i < o.in.size() && o.in[i] && !r.folded(o.in[i]); };
   if (!from_zero && !(initial(5) && (!lstm || initial(6)))) return false;
   Tensor w = concrete_of(r, o, 1), h = concrete_of(r, o, 2), b = concrete_of(r, o, 3);
   if (!w || !h || (o.given.size() > 3 && o.given[3] && !b)) return false;
@@ -101,7 +103,8 @@ bool match(Reader& r, const Origin& o, std::vector<std::pair<uint32_t, Unit>>& u
   u.kind = Unit::Kind::kLayer;
   u.callee = lstm ? "nn.LSTM" : "nn.GRU";
   u.path = r.path(*o.in[0].node, o.in[1]);
-  if (Path p = r.is_weight(o.in[1]) ? r.path(*o.in[1].node, o.in[1]) : Path(); p.empty()) u.path = o.scope;
+  if (Path p = r.is_weight(o.in[1]) ? r.path(*o.in[1].node, o.in[1]) : Path(); p.empty())
+    u.path = o.scope;
   u.from = o.op + " " + o.name;
   u.made_with = {{"input_size", literal(w.dim(2)), "", true},
                  {"hidden_size", literal(hidden), "", true},

@@ -8,9 +8,7 @@
 namespace mycel::interop::script {
 namespace {
 
-double share(int part, int whole) {
-  return whole ? 100.0 * part / whole : 100.0;
-}
+double share(int part, int whole) { return whole ? 100.0 * part / whole : 100.0; }
 
 }  // namespace
 
@@ -53,14 +51,18 @@ void Facts::fill(const Matched& m, const Script& s, const Recovered& r, const st
   if (batch_norm)
     notes.push_back("Batch normalizations use batch statistics in training mode again.");
   if (convolutions > 1 && !batch_norm)
-    notes.push_back("No batch normalization is left in the file: exporters fold it into the biases "
-                    "of convolutions, which cannot be undone.");
+    notes.push_back(
+        "No batch normalization is left in the file: exporters fold it into the biases "
+        "of convolutions, which cannot be undone.");
   if (convolutions > 1 && batch_norm)
-    notes.push_back(fmt::format("{} convolutions have a bias: where a batch normalization was folded "
-                                "into it, that cannot be undone.", convolutions));
+    notes.push_back(
+        fmt::format("{} convolutions have a bias: where a batch normalization was folded "
+                    "into it, that cannot be undone.",
+                    convolutions));
   if (dropout)
-    notes.push_back("Dropout nodes do nothing in evaluation and are left out: put nn.Dropout where "
-                    "training needs it.");
+    notes.push_back(
+        "Dropout nodes do nothing in evaluation and are left out: put nn.Dropout where "
+        "training needs it.");
   for (const std::string& f : r.fixed) notes.push_back("Fixed: " + f + ".");
   for (const Extent& e : r.extents) {
     bool fixed = std::ranges::any_of(
@@ -74,13 +76,17 @@ std::string report_markdown(const Facts& f) {
   if (!f.refused.empty()) return s + "There is no script: " + f.refused + "\n";
   const ScriptReport& r = f.summary;
   s += fmt::format(
-      "`{}`: {} lines, {} classes, {} layers, {} calls of ops, {} parameters of its own, {} numbers in the "
-      "weight file.\n\nOf {} nodes of the graph {} became layers of `mycel.nn` ({:.1f}%), {} calls of "
-      "public ops ({:.1f}%), {} calls of internal ops ({:.1f}%); none is missing: coverage 100%.\n\n",
-      r.network, r.lines, r.classes, r.layers, r.calls, r.parameters, r.weights, r.nodes, r.in_layers,
-      share(r.in_layers, r.nodes), r.nodes - r.in_layers - static_cast<int>(f.internal.size()),
-      share(r.nodes - r.in_layers - static_cast<int>(f.internal.size()), r.nodes), f.internal.size(),
-      share(static_cast<int>(f.internal.size()), r.nodes));
+      "`{}`: {} lines, {} classes, {} layers, {} calls of ops, {} parameters of its own, {} "
+      "numbers in the "
+      "weight file.\n\nOf {} nodes of the graph {} became layers of `mycel.nn` ({:.1f}%), {} calls "
+      "of "
+      "public ops ({:.1f}%), {} calls of internal ops ({:.1f}%); none is missing: coverage "
+      "100%.\n\n",
+      r.network, r.lines, r.classes, r.layers, r.calls, r.parameters, r.weights, r.nodes,
+      r.in_layers, share(r.in_layers, r.nodes),
+      r.nodes - r.in_layers - static_cast<int>(f.internal.size()),
+      share(r.nodes - r.in_layers - static_cast<int>(f.internal.size()), r.nodes),
+      f.internal.size(), share(static_cast<int>(f.internal.size()), r.nodes));
   for (const std::string& n : r.notes) s += "- " + n + "\n";
   if (!f.internal.empty()) {
     s += "\n## Ops without a public name\n\n";

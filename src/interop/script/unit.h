@@ -60,17 +60,17 @@ struct Unit {
   enum class Kind : uint8_t { kLayer, kParameter, kCall, kBranch, kLoop };
   Kind kind = Kind::kCall;
   Path path;
-  std::string attr;      // the wish for a name
-  std::string callee;    // "nn.Conv2d", "ops.reshape", or an operator "+"
-  std::vector<Literal> made_with;   // of a layer
-  std::vector<Stored> stored;       // of a layer or a parameter
+  std::string attr;                // the wish for a name
+  std::string callee;              // "nn.Conv2d", "ops.reshape", or an operator "+"
+  std::vector<Literal> made_with;  // of a layer
+  std::vector<Stored> stored;      // of a layer or a parameter
   std::vector<Operand> operands;
-  std::vector<ValueId> results;     // -1: a result that nobody uses
+  std::vector<ValueId> results;  // -1: a result that nobody uses
   std::vector<bool> tuple_tail;
   bool takes_first_of_tuple = false;
   std::vector<std::shared_ptr<Region>> regions;  // branch: then, otherwise; loop: condition, body
-  std::string from;      // the nodes of the file, for the report
-  bool internal = false;  // an op that the package has no public name for
+  std::string from;                              // the nodes of the file, for the report
+  bool internal = false;                         // an op that the package has no public name for
 };
 
 // The inside of a branch or of a loop: units over values of its own.
@@ -89,8 +89,9 @@ struct Network {
   std::string name;
   std::vector<Port> inputs, outputs;
   std::vector<Unit> units;  // in order
-  std::map<std::string, std::string> class_of_path;  // "encoder.layer.0" -> "BertLayer", where known
-  ValueId values = 0;       // how many there are
+  std::map<std::string, std::string>
+      class_of_path;   // "encoder.layer.0" -> "BertLayer", where known
+  ValueId values = 0;  // how many there are
 };
 
 }  // namespace mycel::interop::script

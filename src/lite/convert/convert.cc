@@ -68,6 +68,7 @@ std::string reader_name(const std::string& path) { return reader_of(path, {}).na
 std::vector<std::string> convert(const std::string& from, const std::string& to,
                                  const ConvertOptions& options) {
   const Writer& writer = named(writers(), options.to, "write");
+  if (writer.from_file) return writer.from_file(from, reader_of(from, options), to, options);
   std::vector<std::string> report;
   runtime::TracedModel model = read_network(from, options);
   for (const Change& c : changes()) model = c.run(std::move(model), options, report);

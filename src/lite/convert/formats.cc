@@ -16,6 +16,7 @@ constexpr Writer kWriters[] = {
     {"lite", "for the Lite runtime (.lite)", write_lite},
     {"mycel", "as mycel.export does (.mindir)", write_mycel},
     {"onnx", "ONNX, opset 20 (.onnx)", write_onnx},
+    {"script", "a Python module with its weights and a report (a folder)", nullptr, write_script},
 };
 
 }  // namespace

@@ -26,4 +26,7 @@ runtime::TracedModel read_lite(const std::string& path, const ConvertOptions& op
 std::vector<std::string> write_lite(const runtime::TracedModel& model, const std::string& path,
                                     const ConvertOptions& options);
 
+std::vector<std::string> write_script(const std::string& from, const Reader& reader,
+                                      const std::string& folder, const ConvertOptions& options);
+
 }  // namespace mycel::lite

@@ -1,5 +1,3 @@
-#include "interop/script.h"
-
 #include <cctype>
 #include <filesystem>
 #include <set>
@@ -8,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file_io.h"
+#include "interop/script.h"
 #include "interop/script/classes.h"
 #include "interop/script/match.h"
 #include "interop/script/python_text.h"
@@ -35,7 +34,8 @@ std::string stem_of(const std::string& path) {
 // "ResNet50" of resnet50.
 std::string class_of(const std::string& stem) {
   std::string s = camel(stem);
-  return s.starts_with("Block") && std::isdigit(static_cast<unsigned char>(s.back())) ? "Network" : s;
+  return s.starts_with("Block") && std::isdigit(static_cast<unsigned char>(s.back())) ? "Network"
+                                                                                      : s;
 }
 
 std::string with_extents(const std::string& type, const Recovered& r, const ir::Value& v) {
@@ -45,7 +45,7 @@ std::string with_extents(const std::string& type, const Recovered& r, const ir::
   for (int d = 0; d < v.rank(); ++d) {
     auto it = r.dims.find({v.node->id, v.index, d});
     s += (d ? ", " : "") + (it == r.dims.end() ? std::to_string(v.shape()[d])
-                                              : r.extents[static_cast<size_t>(it->second)].name);
+                                               : r.extents[static_cast<size_t>(it->second)].name);
   }
   return s + "]";
 }
@@ -58,21 +58,28 @@ std::string doc_of(const Network& n, const std::string& source) {
   for (size_t i = 0; i < n.outputs.size(); ++i) s += (i ? ", " : "") + n.outputs[i].type;
   std::string text = paragraph("\"\"\"" + s + ".", 4);
   text.pop_back();
-  bool one = text.find('\n') == text.npos && text.size() + 3 <= kLineWidth;
+  size_t last = text.rfind('\n');
+  bool one = last == text.npos || text.size() - last - 1 + 3 <= kLineWidth;
   return text + (one ? "\"\"\"\n" : "\n    \"\"\"\n");
 }
 
 std::string module_text(const Script& s, const std::string& source, const std::string& stem) {
-  std::string out = fmt::format("\"\"\"{}, written by `mycel convert` from {}.\n\n", s.network, source);
+  std::string out =
+      fmt::format("\"\"\"{}, written by `mycel convert` from {}.\n\n", s.network, source);
   out += paragraph(fmt::format("load() gives the network with the weights of {}.safetensors, which "
                                "lies beside this file; it runs, trains and compiles like any other "
-                               "cell.", stem), 0);
+                               "cell.",
+                               stem),
+                   0);
   out += "\"\"\"\n\nimport os\n\nimport mycel\n";
   bool parameter = s.classes.find("Parameter(") != std::string::npos;
   bool ops = s.classes.find("ops.") != std::string::npos;
-  out += fmt::format("from mycel import {}nn{}\n", parameter ? "Parameter, " : "", ops ? ", ops" : "");
+  out +=
+      fmt::format("from mycel import {}nn{}\n", parameter ? "Parameter, " : "", ops ? ", ops" : "");
   if (s.internal_ops) out += "from mycel._mycel import op\n";
-  out += fmt::format("\nWEIGHTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), \"{}.safetensors\")\n", stem);
+  out += fmt::format(
+      "\nWEIGHTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), \"{}.safetensors\")\n",
+      stem);
   size_t at = out.rfind("\nWEIGHTS");
   std::string line = out.substr(at + 1);
   out.resize(at + 1);
@@ -80,10 +87,13 @@ std::string module_text(const Script& s, const std::string& source, const std::s
   out += statement(line, 0);
   out += s.classes;
   out += fmt::format(
-      "\n\ndef load(path=WEIGHTS):\n    \"\"\"The network with the weights of a file; path=None leaves "
+      "\n\ndef load(path=WEIGHTS):\n    \"\"\"The network with the weights of a file; path=None "
+      "leaves "
       "them unset.\"\"\"\n    net = {}()\n    if path is not None:\n        missing = "
-      "mycel.load_param_into_net(net, mycel.load_checkpoint(path))\n        if missing:\n            "
-      "raise ValueError(f\"{{path}} lacks {{missing}}\")\n    return net\n", s.network);
+      "mycel.load_param_into_net(net, mycel.load_checkpoint(path))\n        if missing:\n          "
+      "  "
+      "raise ValueError(f\"{{path}} lacks {{missing}}\")\n    return net\n",
+      s.network);
   return out;
 }
 
@@ -141,7 +151,8 @@ ScriptReport onnx_to_script(const std::string& path, const std::string& folder,
 ScriptReport model_to_script(const runtime::TracedModel& model, const std::string& source,
                              const std::string& folder, const ScriptOptions& options) {
   Recovered r = script::recover(model);
-  return write(r, std::filesystem::path(source).filename().string(), stem_of(source), folder, options);
+  return write(r, std::filesystem::path(source).filename().string(), stem_of(source), folder,
+               options);
 }
 
 }  // namespace mycel::interop
