@@ -66,7 +66,9 @@ def main():
             for way, seconds in times.items():
                 if way != "off":
                     p = Profiler(
-                        output_path=folder, profile_memory=way == "memory", data_process=way != "no data"
+                        output_path=folder,
+                        profile_memory=way == "memory",
+                        data_process=way != "no data",
                     )
                 begin = time.perf_counter()
                 model.train(1, data, dataset_sink_mode=False)

@@ -53,7 +53,8 @@ void measure(const Order& order, int64_t rows, int threads, bool runs) {
     std::exit(1);
   }
   std::printf("all places %s, %d thread%s %*s %10.3f s\n", runs ? "in runs" : "one by one", threads,
-              threads > 1 ? "s" : "", runs ? (threads > 1 ? 7 : 8) : (threads > 1 ? 4 : 5), "", took);
+              threads > 1 ? "s" : "", runs ? (threads > 1 ? 7 : 8) : (threads > 1 ? 4 : 5), "",
+              took);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 /* The Lite runtime of Mycel: runs .lite files on devices. A C interface of opaque handles, plain
    integers and memory that the caller owns, so that JNI, cgo, ctypes and the like need no glue of
-   their own. Nothing here throws or prints; a function that fails returns a status other than 0, and
-   `mycel_lite_error` tells why. A handle is used by one thread at a time; different handles by any. */
+   their own. Nothing here throws or prints; a function that fails returns a status other than 0,
+   and `mycel_lite_error` tells why. A handle is used by one thread at a time; different handles by
+   any. */
 #ifndef MYCEL_LITE_H
 #define MYCEL_LITE_H
 
@@ -20,9 +21,20 @@ enum mycel_lite_status { MYCEL_LITE_OK = 0, MYCEL_LITE_FAILED = 1 };
 
 /* Elements, numbered as in .lite files. */
 enum mycel_lite_dtype {
-  MYCEL_LITE_BOOL, MYCEL_LITE_INT8, MYCEL_LITE_INT16, MYCEL_LITE_INT32, MYCEL_LITE_INT64,
-  MYCEL_LITE_UINT8, MYCEL_LITE_UINT16, MYCEL_LITE_UINT32, MYCEL_LITE_UINT64, MYCEL_LITE_FLOAT16,
-  MYCEL_LITE_BFLOAT16, MYCEL_LITE_FLOAT32, MYCEL_LITE_FLOAT64, MYCEL_LITE_COMPLEX64,
+  MYCEL_LITE_BOOL,
+  MYCEL_LITE_INT8,
+  MYCEL_LITE_INT16,
+  MYCEL_LITE_INT32,
+  MYCEL_LITE_INT64,
+  MYCEL_LITE_UINT8,
+  MYCEL_LITE_UINT16,
+  MYCEL_LITE_UINT32,
+  MYCEL_LITE_UINT64,
+  MYCEL_LITE_FLOAT16,
+  MYCEL_LITE_BFLOAT16,
+  MYCEL_LITE_FLOAT32,
+  MYCEL_LITE_FLOAT64,
+  MYCEL_LITE_COMPLEX64,
   MYCEL_LITE_COMPLEX128
 };
 
@@ -32,8 +44,8 @@ MYCEL_LITE_API const char* mycel_lite_version(void);
    Valid until the next call. */
 MYCEL_LITE_API const char* mycel_lite_error(const mycel_lite_model* model);
 
-/* Maps a file; null when it cannot be read. `check_data` compares the checksum of the weights, which
-   reads all of them. `threads`: 1 or more. */
+/* Maps a file; null when it cannot be read. `check_data` compares the checksum of the weights,
+   which reads all of them. `threads`: 1 or more. */
 MYCEL_LITE_API mycel_lite_model* mycel_lite_open(const char* path, int32_t threads,
                                                  int32_t check_data);
 /* The same for a file in memory that begins at a multiple of 64 bytes and outlives the model. */
@@ -93,15 +105,16 @@ typedef struct mycel_lite_view_t {
   const int64_t* dims;
 } mycel_lite_tensor;
 
-/* A kernel for an op of the user's own; `attrs` as the converter wrote them. Returns 0 when done. */
+/* A kernel for an op of the user's own; `attrs` as the converter wrote them. Returns 0 when done.
+ */
 typedef int32_t (*mycel_lite_kernel)(void* user, const char* attrs, const mycel_lite_tensor* inputs,
                                      int32_t input_count, const mycel_lite_tensor* outputs,
                                      int32_t output_count);
 MYCEL_LITE_API void mycel_lite_register_kernel(const char* op, mycel_lite_kernel kernel,
                                                void* user);
 
-/* A foreign engine for the parts of networks that were cut out under `name`. `prepare` gets a part as
-   an ONNX model and gives a handle, or null: then the runtime's own kernels run it. */
+/* A foreign engine for the parts of networks that were cut out under `name`. `prepare` gets a part
+   as an ONNX model and gives a handle, or null: then the runtime's own kernels run it. */
 typedef struct mycel_lite_delegate {
   void* user;
   void* (*prepare)(void* user, const void* onnx, int64_t bytes, const mycel_lite_tensor* inputs,

@@ -15,8 +15,7 @@ TEST(IndexProgress, ABarFitsIntoItsLine) {
   EXPECT_EQ(progress_bar("a.tar", 12345, -1, 79), "indexing a.tar: 12345");
   for (size_t width = 0; width < 100; ++width)
     EXPECT_LE(progress_bar("/a/long/path/of/a/folder", 9, 9, width).size(), width);
-  EXPECT_EQ(progress_bar("/a/long/path/of/a/folder", 9, 9, 50).find("...th/of/a/folder [####"),
-            0u);
+  EXPECT_EQ(progress_bar("/a/long/path/of/a/folder", 9, 9, 50).find("...th/of/a/folder [####"), 0u);
 }
 
 // What a build of `seconds` writes where stderr is a terminal.

@@ -311,8 +311,7 @@ class Chained final : public Order {
 }  // namespace
 
 void Order::read(uint64_t epoch, int64_t rows, int64_t first, std::span<int64_t> out) const {
-  for (size_t k = 0; k < out.size(); ++k)
-    out[k] = at(epoch, rows, first + static_cast<int64_t>(k));
+  for (size_t k = 0; k < out.size(); ++k) out[k] = at(epoch, rows, first + static_cast<int64_t>(k));
 }
 
 OrderPtr sequential(int64_t start, int64_t count) {

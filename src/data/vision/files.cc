@@ -92,7 +92,8 @@ const TransformDef kReadImage{
     .name = "vision.read_image",
     .doc =
         "The image in the file of a name, [h, w, 1] or [h, w, 3]: as many channels as the file "
-        "has without alpha (UNCHANGED; PNG and TIFF of 16 bits as uint16), brightness (GRAYSCALE) or "
+        "has without alpha (UNCHANGED; PNG and TIFF of 16 bits as uint16), brightness (GRAYSCALE) "
+        "or "
         "red, green and blue (COLOR). Formats as vision.Decode.",
     .args = {"mode: ImageReadMode = UNCHANGED"},
     .make =

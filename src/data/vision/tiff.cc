@@ -1,5 +1,5 @@
-// TIFF through libtiff: the first page, whatever its layout, as 8 bits a channel, or with 16 bits as
-// they are.
+// TIFF through libtiff: the first page, whatever its layout, as 8 bits a channel, or with 16 bits
+// as they are.
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -75,8 +75,10 @@ bool read_deep(TIFF* t, const ImageInfo& info, size_t file_bytes, Tensor* out) {
   const bool planar = field(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
   const uint16_t photometric = field(t, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
   if (photometric != PHOTOMETRIC_MINISBLACK && photometric != PHOTOMETRIC_RGB)
-    value_error("a TIFF with 16 bits a channel is read unchanged as grey or RGB alone; photometric "
-                "interpretation {}", photometric);
+    value_error(
+        "a TIFF with 16 bits a channel is read unchanged as grey or RGB alone; photometric "
+        "interpretation {}",
+        photometric);
   if (field(t, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT) != SAMPLEFORMAT_UINT)
     value_error("a TIFF with 16 bits a channel is read unchanged where they are unsigned integers");
   if (field(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT) != ORIENTATION_TOPLEFT)
@@ -109,8 +111,9 @@ bool read_deep(TIFF* t, const ImageInfo& info, size_t file_bytes, Tensor* out) {
         const auto at_x = static_cast<uint32_t>(x), at_y = static_cast<uint32_t>(y);
         const auto p = static_cast<uint16_t>(plane);
         const tmsize_t n =
-            tiled ? TIFFReadEncodedTile(t, TIFFComputeTile(t, at_x, at_y, 0, p), block.data(), bytes)
-                  : TIFFReadEncodedStrip(t, TIFFComputeStrip(t, at_y, p), block.data(), bytes);
+            tiled
+                ? TIFFReadEncodedTile(t, TIFFComputeTile(t, at_x, at_y, 0, p), block.data(), bytes)
+                : TIFFReadEncodedStrip(t, TIFFComputeStrip(t, at_y, p), block.data(), bytes);
         const int64_t rows = std::min<int64_t>(bh, info.h - y);
         const int64_t columns = std::min<int64_t>(bw, info.w - x);
         if (n < static_cast<tmsize_t>(2 * each * bw) * rows) return false;
@@ -121,7 +124,8 @@ bool read_deep(TIFF* t, const ImageInfo& info, size_t file_bytes, Tensor* out) {
             if (planar) {
               line[c * info.channels + plane] = from[c];
             } else {
-              for (int k = 0; k < info.channels; ++k) line[c * info.channels + k] = from[c * each + k];
+              for (int k = 0; k < info.channels; ++k)
+                line[c * info.channels + k] = from[c * each + k];
             }
           }
         }

@@ -37,7 +37,7 @@ class Scope {
   NodeWatch* watch = nullptr;
   bool abstract = false;  // a graph is being traced: values need not be known
 
-  Tensor witness;         // then: a tensor of that graph
+  Tensor witness;  // then: a tensor of that graph
 
   void set(const std::string& name, Value v) { values_[name] = std::move(v); }
   bool holds(const std::string& name) const { return values_.count(name) > 0; }
