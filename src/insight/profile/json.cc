@@ -172,6 +172,7 @@ std::string slices_json(const Opened& opened, const TimelineQuery& q) {
   int64_t hits = 0, first_hit = -1;
   for (size_t t = 0; t < r.tracks.size(); ++t) {
     const timeline::Track& track = r.tracks[t];
+    if (track.events.empty()) continue;  // it only held memory
     std::vector<std::vector<Joined>> rows;
     for (const Nested& n : opened.nested[t]) {
       const Event& e = track.events[n.event];
