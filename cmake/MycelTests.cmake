@@ -40,6 +40,19 @@ add_executable(mycel_onnx_fuzz EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/fuzz
   ${onnx_reader} $<TARGET_OBJECTS:mycel_onnx_pb> $<TARGET_OBJECTS:mycel_base> $<TARGET_OBJECTS:mycel_tensor>)
 target_link_libraries(mycel_onnx_fuzz PRIVATE mycel_flags mycel_dependencies protobuf::libprotobuf-lite)
 
+# The same for TFLite files and TensorFlow graphs.
+set(tensorflow_reader lite_file lite_attributes lite_names graph_def graph_tensors)
+list(TRANSFORM tensorflow_reader PREPEND ${PROJECT_SOURCE_DIR}/src/interop/tensorflow/)
+list(TRANSFORM tensorflow_reader APPEND .cc)
+list(APPEND tensorflow_reader ${PROJECT_SOURCE_DIR}/src/interop/wire_check.cc)
+add_executable(mycel_tensorflow_fuzz EXCLUDE_FROM_ALL
+  ${PROJECT_SOURCE_DIR}/tests/fuzz/tensorflow_fuzz.cc ${tensorflow_reader}
+  $<TARGET_OBJECTS:mycel_tensorflow_pb> $<TARGET_OBJECTS:mycel_base> $<TARGET_OBJECTS:mycel_tensor>)
+target_link_libraries(mycel_tensorflow_fuzz PRIVATE mycel_flags mycel_dependencies protobuf::libprotobuf-lite)
+foreach(fuzz IN ITEMS onnx tensorflow)
+  target_include_directories(mycel_${fuzz}_fuzz PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz)
+endforeach()
+
 # Damaged data files in any number, through the sources that read them.
 mycel_program(mycel_data_files_fuzz SOURCES ${PROJECT_SOURCE_DIR}/tests/fuzz/data_files_fuzz.cc)
 set_target_properties(mycel_data_files_fuzz PROPERTIES EXCLUDE_FROM_ALL TRUE)

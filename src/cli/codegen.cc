@@ -16,7 +16,7 @@ void add_codegen(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* c =
       app.add_subcommand("codegen", "Write an exported network as C99 with no allocation");
-  c->add_option("MODEL", o->model, "A .mindir, .lite or .onnx file")->required();
+  c->add_option("MODEL", o->model, "A network in a format that `mycel convert` reads")->required();
   c->add_option("--out", o->folder, "The folder to write")->required();
   c->add_option("--target", o->target, "x86, arm64, arm32a or cortex-m")->capture_default_str();
   c->add_option("--name", o->name, "Of the files and functions")->capture_default_str();

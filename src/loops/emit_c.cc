@@ -2,6 +2,8 @@
 
 #include <cctype>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,9 +13,30 @@
 namespace mycel::loops {
 namespace {
 
+// Where indices are narrowed to 32 bits, the words of values that keep their 64 are spelt so until
+// that is done.
+constexpr std::pair<const char*, const char*> kKept[] = {{"int64", "int\x01"},
+                                                         {"INT64", "INT\x01"}};
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+std::string kept(std::string text) {
+  for (auto [word, spelt] : kKept) text = replaced(std::move(text), word, spelt);
+  return text;
+}
+
+// 64-bit integers that are no indices: no offset, extent or condition depends on them.
+std::set<const Expr*> wide_values(const Nest& nest);
+
 class Writer {
  public:
-  Writer(const Nest& nest, const std::string& name) : nest_(nest), name_(name) {}
+  Writer(const Nest& nest, const std::string& name, bool narrow = false)
+      : nest_(nest), name_(name) {
+    if (narrow) wide_ = wide_values(nest);
+  }
 
   std::string text() {
     std::string stages;
@@ -35,7 +58,7 @@ class Writer {
     }
     return text + "}\n";
   }
-  const std::string& helpers() const { return exprs_.helpers(); }
+  std::string helpers() const { return exprs_.helpers() + kept(wide_exprs_.helpers()); }
 
  private:
   std::string stage(size_t at) {
@@ -137,10 +160,21 @@ class Writer {
     if (e->op == Op::kLoad) {
       value = exprs_.from_memory(fmt::format("b{}[{}]", e->index, exprs_.ref(e->arg[0])),
                                  nest_.buffers()[e->index].dtype);
+    } else if (is_wide_value(e)) {
+      const std::string type = wide_.contains(e) ? kept(c_type(e->dtype)) : c_type(e->dtype);
+      return line(depth, fmt::format("const {} t{} = {};", type, e->id, kept(wide_exprs_.text(e))));
     } else {
       value = exprs_.text(e);
     }
     line(depth, fmt::format("const {} t{} = {};", c_type(e->dtype), e->id, value));
+  }
+
+  // A wide value, or what follows from one at once.
+  bool is_wide_value(const Expr* e) const {
+    if (wide_.empty()) return false;
+    bool any = wide_.contains(e);
+    for (int i = 0; i < e->count; ++i) any = any || wide_.contains(e->arg[i]);
+    return any;
   }
 
   void loop(const Stmt* s, int depth) {
@@ -210,7 +244,8 @@ class Writer {
 
   const Nest& nest_;
   const std::string& name_;
-  CExpressions exprs_;
+  CExpressions exprs_, wide_exprs_;
+  std::set<const Expr*> wide_;
   bool written_ = false;  // numbers are literals
   std::string out_, preamble_;
   std::set<const Expr*> used_;
@@ -240,14 +275,37 @@ void each_expression(const Stmt* s, std::set<const Expr*>* used) {
 }
 
 std::string narrowed(std::string text) {
-  constexpr std::pair<const char*, const char*> kWords[] = {{"int64", "int32"},
-                                                            {"INT64_C", "INT32_C"}};
-  for (auto [wide, narrow] : kWords) {
-    for (size_t at = 0; (at = text.find(wide, at)) != std::string::npos;) {
-      text.replace(at, std::string_view(wide).size(), narrow);
-    }
-  }
+  text = replaced(replaced(std::move(text), "int64", "int32"), "INT64_C", "INT32_C");
+  for (auto [word, spelt] : kKept) text = replaced(std::move(text), spelt, word);
   return text;
+}
+
+// What offsets, extents and conditions depend on.
+void each_index(const Stmt* s, std::set<const Expr*>* used) {
+  for (; s; s = s->next) {
+    if (s->kind == Stmt::kLet) {
+      if (s->a->op == Op::kLoad) collect_used(s->a->arg[0], used);
+    } else if (s->kind != Stmt::kSet) {
+      collect_used(s->a, used);
+    }
+    each_index(s->body, used);
+    each_index(s->other, used);
+  }
+}
+
+std::set<const Expr*> wide_values(const Nest& nest) {
+  std::set<const Expr*> used, indices, wide;
+  each_expression(nest.impl().preamble, &used);
+  each_index(nest.impl().preamble, &indices);
+  for (const auto& s : nest.stages()) {
+    each_expression(s.body, &used);
+    each_index(s.body, &indices);
+  }
+  for (const Expr* e : used) {
+    const bool leaf = e->is_literal() || e->op == Op::kNumber || e->op == Op::kIndex;
+    if (e->dtype == DType::kInt64 && !leaf && !indices.contains(e)) wide.insert(e);
+  }
+  return wide;
 }
 
 }  // namespace
@@ -262,9 +320,17 @@ bool fits_32_bits(const Nest& nest) {
     if (!is_small(s.extent)) return false;
     each_expression(s.body, &used);
   }
+  std::set<const Expr*> indices;
+  each_index(nest.impl().preamble, &indices);
+  for (const auto& s : nest.stages()) each_index(s.body, &indices);
   for (const Expr* e : used) {
     if (e->op == Op::kMulHi || (is_wide(e->dtype) && e->dtype != DType::kInt64)) return false;
     if (e->dtype != DType::kInt64) continue;
+    // Values keep their bits; those in variables would have to be told apart too.
+    if (!indices.contains(e)) {
+      if (e->op == Op::kVar) return false;
+      continue;
+    }
     if (e->is_literal() && !is_small(e->bits)) return false;
     if (e->op == Op::kNumber && !is_small(nest.numbers()[static_cast<size_t>(e->index)])) {
       return false;
@@ -278,7 +344,7 @@ bool fits_32_bits(const Nest& nest) {
 CFunction emit_c_function(const Nest& nest, const std::string& name, bool narrow) {
   check_name(name);
   MYCEL_CHECK(!narrow || fits_32_bits(nest), "'{}' needs 64-bit integers", name);
-  Writer writer(nest, name);
+  Writer writer(nest, name, narrow);
   std::string text = writer.function();
   if (narrow) return {narrowed(writer.helpers()), narrowed(text)};
   return {writer.helpers(), std::move(text)};

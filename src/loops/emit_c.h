@@ -27,8 +27,9 @@ struct CFunction {
   std::string text;
 };
 CFunction emit_c_function(const Nest& nest, const std::string& name, bool narrow);
-// Whether the 64-bit integers of a nest are nothing but small indices: no operand holds 64-bit
-// values, and no literal, integer number or extent needs more than 31 bits.
+// Whether the indices of a nest are small: no operand holds 64-bit values, and no literal, integer
+// number or extent that an index depends on needs more than 31 bits. Values between (products of
+// fixed-point numbers) keep their 64 bits.
 bool fits_32_bits(const Nest& nest);
 
 }  // namespace mycel::loops

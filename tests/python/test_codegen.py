@@ -3,6 +3,7 @@ installed, by those for other processors, whose code QEMU runs. The generated pr
 results with Mycel's; a damaged weight must make it fail."""
 
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -222,3 +223,31 @@ def test_refusals_name_the_op_and_the_line(exported, tmp_path):
     refused = codegen(model, "--out", blocked)
     assert refused.returncode == 1
     assert "cannot make the folder" in refused.stderr or "cannot write" in refused.stderr
+
+
+CASES = np.load(pathlib.Path(__file__).resolve().parents[1] / "data" / "tflite_cases.npz")
+QUANTIZED = [
+    "conv_int8_3", "depthwise_int8", "dense_int8", "dense_int8_by_channel", "softmax_int8_0.1447",
+    "logistic_int8", "add_int8", "average_pool_2d_same_int8", "max_pool_2d_valid_int8",
+    "mean_int8", "conv_uint8",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", QUANTIZED)
+@pytest.mark.parametrize("target", ["x86", "arm32a"])
+def test_integers_bit_for_bit(name, target, tmp_path):
+    """TFLite's integers from the file to C; what the reference kernels gave is in test_tflite."""
+    path = tmp_path / "model.tflite"
+    path.write_bytes(CASES[f"{name}/model"].tobytes())
+    written = codegen(path, "--out", tmp_path / "c", "--target", target)
+    assert written.returncode == 0, written.stderr
+    ran = make(tmp_path / "c", "run", "CC=cc", STRICT)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stdout.startswith("passed: difference 0,")
+
+
+def test_what_follows_a_convolution_is_joined_to_it(exported, tmp_path):
+    codegen(exported["convolutions"], "--out", tmp_path)
+    steps = re.findall(r"/\* (conv2d[^*]*) \*/", (tmp_path / "network.c").read_text())
+    assert len(steps) == 4
+    assert sum("minimum" in s or "clip" in s or "relu" in s for s in steps) >= 3

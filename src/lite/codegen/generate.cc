@@ -1,5 +1,6 @@
 #include "lite/codegen/generate.h"
 
+#include <cmath>
 #include <random>
 
 #include "base/error.h"
@@ -8,7 +9,7 @@
 namespace mycel::lite {
 namespace {
 
-// Small numbers: [0, 1) for reals, 0 and 1 for integers and bools, which may be indices.
+// Small numbers: [0, 1) for reals, 0 and 1 for wider integers and bools, which may be indices.
 Tensor example(const ir::Type& t, const std::string& name, std::mt19937_64& random) {
   if (!t.shape.known()) {
     throw UserError(ErrorKind::kValue,
@@ -18,7 +19,11 @@ Tensor example(const ir::Type& t, const std::string& name, std::mt19937_64& rand
   Tensor x = Tensor::empty(t.dtype, t.shape);
   for (int64_t i = 0; i < t.shape.size(); ++i) {
     const double v = static_cast<double>(random() >> 40) / (1 << 24);
-    set_element(x.mutable_raw(), t.dtype, i, is_float(t.dtype) ? v : v < 0.5 ? 0 : 1);
+    double e = is_float(t.dtype) ? v : v < 0.5 ? 0 : 1;
+    // Bytes are quantized numbers: all of their range.
+    if (t.dtype == DType::kInt8) e = std::floor(v * 256) - 128;
+    if (t.dtype == DType::kUInt8) e = std::floor(v * 256);
+    set_element(x.mutable_raw(), t.dtype, i, e);
   }
   return x;
 }

@@ -9,6 +9,7 @@
 #include "backend/cpu/nest_kernel.h"
 #include "base/error.h"
 #include "ir/core_ops.h"
+#include "lite/codegen/joined_nest.h"
 #include "loops/expr.h"
 #include "passes/pass.h"
 #include "runtime/dispatch.h"
@@ -150,16 +151,23 @@ class Lowering {
   }
 
   void add_step(const Node& n) {
-    const bool nested = n.op->def.loops || n.op->def.scalar.set();
+    const bool joined = n.op == ir::core_ops().joined;
+    const bool nested = joined || n.op->def.loops || n.op->def.scalar.set();
     if (!nested || n.op->holds_code) refuse(n, "has no loops that could be written as C");
     if (n.op->def.random) refuse(n, "draws random numbers");
     for (const ir::Type& t : n.types) {
       if (!t.shape.known())
         refuse(n, fmt::format("gives a result of unknown shape {}", t.shape.str()));
     }
-    loops::Nest nest = nest_of(n);
+    JoinedNest made{loops::Nest(""), {}};
+    if (joined) {
+      made = joined_nest(n);
+    } else {
+      made.nest = nest_of(n);
+    }
+    loops::Nest& nest = made.nest;
     Step s;
-    s.op = n.op->name;
+    s.op = joined ? joined_name(n) : n.op->name;
     s.source = ir::loc_text(n.loc);
     const int at = static_cast<int>(net_.steps.size());
     std::vector<int> operands;  // blocks
@@ -171,13 +179,17 @@ class Lowering {
     }
     for (size_t j = 0; j < n.types.size(); ++j) {
       const size_t v = static_cast<size_t>(first_[n.id]) + j;
-      int block = j == 0 ? in_place(nest, operands, bytes_of(n.types[j])) : -1;
+      int block = j == 0
+                      ? in_place(nest, joined ? by_buffer(made.buffers, operands, false) : operands,
+                                 bytes_of(n.types[j]))
+                      : -1;
       if (block < 0) block = new_block(bytes_of(n.types[j]));
       block_of_[v] = block;
       left_[static_cast<size_t>(block)] += uses_[v];
       touch(block, at);
       operands.push_back(block);
     }
+    if (joined) operands = by_buffer(made.buffers, operands, true);
     for (const auto& b : nest.buffers()) {
       if (b.role != loops::Nest::BufferInfo::kScratch) continue;
       operands.push_back(new_block(static_cast<size_t>(b.scratch_elements) * size_of(b.dtype)));
@@ -186,6 +198,28 @@ class Lowering {
     s.nest = known(std::move(nest));
     net_.steps.push_back(std::move(s));
     step_blocks_.push_back(std::move(operands));
+  }
+
+  // Blocks in the order of a joined nest's buffers; `operands`: those of the node, its result last
+  // where it is `made`. What the nest does not touch is called as its first operand.
+  static std::vector<int> by_buffer(const std::vector<int>& buffers,
+                                    const std::vector<int>& operands, bool made) {
+    std::vector<int> out;
+    for (int b : buffers) {
+      if (b >= 0)
+        out.push_back(operands[static_cast<size_t>(b)]);
+      else
+        out.push_back(b == JoinedNest::kResult && made ? operands.back() : operands.front());
+    }
+    return out;
+  }
+  // "conv2d and more" for readers.
+  static std::string joined_name(const Node& n) {
+    std::string name;
+    for (const Node& inside : n.attrs[0].graph()->nodes()) {
+      if (!inside.is_param()) name += (name.empty() ? "" : " ") + std::string(inside.op->name);
+    }
+    return name;
   }
 
   // The operand that nobody reads afterwards and whose bytes the result may take, or -1.
@@ -305,6 +339,7 @@ Network lower(const ir::Graph& graph, const std::vector<std::string>& input_name
   std::fill(steady.begin() + static_cast<std::ptrdiff_t>(inputs), steady.end(), true);
   auto compiled = passes::optimize(graph, evaluate, nullptr, steady);
   auto plain = passes::fuse_elementwise(*passes::expand_to_loops(*compiled));
+  plain = join_loops(*passes::eliminate_dead_code(*plain));
   plain = closed(*passes::eliminate_dead_code(*plain), weights);
   Network net;
   net.input_names = input_names;

@@ -95,6 +95,41 @@ void one_hot_type(TypeRuleCtx& c) {
   c.result(c.dtype(1), s);
 }
 
+// Where no kernel has looked at the indices first (generated C), those that would be an error are
+// held inside: nothing else is safe.
+void gather_loops(LoopCtx& c) {
+  const Shape &x = c.in_type(0).shape, &index = c.in_type(1).shape;
+  const int64_t a = c.attrs.integer("axis"), b = c.attrs.integer("batch_dims");
+  const int axis = static_cast<int>(a < 0 ? a + x.rank() : a);
+  const int batch = static_cast<int>(b < 0 ? b + index.rank() : b);
+  const std::string& bounds = c.attrs.string("bounds");
+  const int64_t outer = x.size(batch, axis), inner = x.size(axis + 1, x.rank());
+  const int64_t count = index.size(batch, index.rank());
+  loops::Nest& nest = c.nest;
+  Val n = nest.number(x[axis]), many = nest.number(count), rows = nest.number(outer);
+  Val length = nest.number(inner), zero = nest.index(0), last = n - 1;
+  nest.parallel(x.size(0, axis) * count, inner, [&](Val task) {
+    Val row = task / many, k = task % many;
+    Val given = cast(nest.load(c.in(1), row / rows * many + k), DType::kInt64);
+    Val at = given;
+    if (bounds == "error") at = select(at < zero, at + n, at);
+    if (bounds == "wrap") {
+      at = at % n;
+      at = select(at < zero, at + n, at);
+    }
+    at = max(min(at, last), zero);
+    auto copy = [&](Val r) {
+      Val v = nest.load(c.in(0), (row * n + at) * length + r), to = task * length + r;
+      if (!bounds.starts_with("skip")) return nest.store(c.out(), to, v);
+      Val inside = bounds == "skip" ? (given >= zero) & (given <= last) : given >= zero;
+      Val none = loops::constant(nest, v.dtype(), int64_t{0});
+      nest.store(c.out(), to, select(inside, v, none));
+    };
+    if (inner == 1) return copy(zero);
+    nest.loop(length, loops::LoopKind::kVector, copy);
+  });
+}
+
 // y[outer, k, inner] = indices[outer, inner] == k ? on : off.
 void one_hot_loops(LoopCtx& c) {
   const Shape &s = c.in_type(0).shape, &y = c.out_type().shape;
@@ -139,6 +174,7 @@ constexpr OpDef kGather = check({
     .type = gather_type,
     .shard = "none",
     .grad = gather_grad,
+    .loops = gather_loops,
     .batch = batch_gather,
     .cases = "input_params[4, 5, 6]; input_indices[2, 3]; input_indices in ints(-4, 3); axis = 0 1 "
              "-1; bad axis = 3; bad "
