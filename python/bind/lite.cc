@@ -56,8 +56,14 @@ std::vector<std::string> convert(const std::string& from, const std::string& to,
                                  const std::string& format, const std::string& source,
                                  const std::map<std::string, std::vector<int64_t>>& shapes,
                                  const std::string& quantize, bool keep_graph, nb::handle states,
-                                 const std::vector<std::pair<std::string, std::string>>& notes) {
+                                 const std::vector<std::pair<std::string, std::string>>& notes,
+                                 const std::string& calibrate, const std::string& observer,
+                                 double percentile, bool per_channel, bool symmetric,
+                                 bool bias_correction, const std::vector<std::string>& skip) {
   lite::ConvertOptions o;
+  o.calibrate = calibrate;
+  o.quantizing = {
+      lite::observer_named(observer), percentile, per_channel, symmetric, bias_correction, skip};
   o.from = source;
   o.to = format;
   for (const auto& [name, dims] : shapes) o.shapes[name] = Shape(dims);

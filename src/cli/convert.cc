@@ -42,7 +42,7 @@ std::string listing(auto formats) {
 
 void add_convert(CLI::App& app) {
   struct Options : lite::ConvertOptions {
-    std::string model, out;
+    std::string model, out, observer = "minmax";
     std::vector<std::string> shape;
   };
   auto o = std::make_shared<Options>();
@@ -53,7 +53,21 @@ void add_convert(CLI::App& app) {
   c->add_option("--from", o->from, "The format of MODEL, where its name or content do not tell");
   c->add_option("--shape", o->shape,
                 "NAME=1,3,224,224: dims of an input, in the place of those that are open");
+  c->add_option(
+      "--quantize", o->quantize,
+      "int8: compute on 8-bit integers (needs --calibrate); fp16: weights of .lite files");
+  c->add_option("--calibrate", o->calibrate,
+                "Safetensors file with samples of the inputs, one after the other");
+  c->add_option("--observer", o->observer,
+                "How ranges are chosen: minmax, moving_average, percentile, entropy");
+  c->add_option("--percentile", o->quantizing.percentile, "What the percentile observer keeps");
+  c->add_option("--skip", o->quantizing.skip, "Layers that stay floats, by the start of a name");
+  c->add_flag("!--asymmetric", o->quantizing.symmetric, "Zero points other than 0");
+  c->add_flag("!--per-tensor", o->quantizing.per_channel, "One scale for each weight");
+  c->add_flag("!--no-bias-correction", o->quantizing.bias_correction,
+              "Keep the mean error of rounded weights");
   c->callback([o] {
+    o->quantizing.observer = lite::observer_named(o->observer);
     for (const std::string& s : o->shape) add_shape(s, o->shapes);
     for (const std::string& line : lite::convert(o->model, o->out, *o)) fmt::print("{}\n", line);
     fmt::print("{}: written\n", o->out);

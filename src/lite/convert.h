@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lite/quantize.h"
 #include "runtime/model_file.h"
 
 namespace mycel::lite {
@@ -18,8 +19,11 @@ struct ConvertOptions {
   std::string to;    // name of a writer
   // Dims of inputs by name, in the place of those that the file leaves open; "": of the only input.
   std::map<std::string, Shape> shapes;
-  // Of .lite files: weights kept in 16 bits ("fp16"; others as the changes below read it).
+  // Weights of .lite files kept in 16 bits ("fp16"), or convolutions and products computed on 8-bit
+  // integers ("int8", lite/quantize.h), for which samples of the inputs are calibrated on.
   std::string quantize;
+  std::string calibrate;  // a safetensors file: by name of an input, samples one after the other
+  QuantizeOptions quantizing;
   bool keep_graph = true;  // for other tools, which need it; dims that are open need it too
   // Of .lite files: inputs that the runtime keeps. Result `output` of a run becomes input `name` of
   // the next; the first gets `value`.

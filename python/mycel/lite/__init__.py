@@ -97,11 +97,23 @@ class Model:
 
 
 class Converter:
-    """Writes networks in other formats; what `mycel convert` does."""
+    """Writes networks in other formats; what `mycel convert` does.
+
+    quantize "int8" computes convolutions and products on 8-bit integers. `calibrate` is then a
+    safetensors file with samples of the inputs; `observer` (minmax, moving_average, percentile,
+    entropy) chooses the ranges from them; layers whose names begin with one of `skip` stay floats.
+    """
 
     def __init__(self):
         self.input_shape = {}
         self.quantize = ""
+        self.calibrate = ""
+        self.observer = "minmax"
+        self.percentile = 99.99
+        self.per_channel = True
+        self.symmetric = True
+        self.bias_correction = True
+        self.skip = []
         self.keep_graph = True
         self.notes = {}
 
@@ -112,6 +124,8 @@ class Converter:
         return lite_convert(
             os.fspath(model_file), os.fspath(output_file), to, from_format, shapes,
             self.quantize, self.keep_graph, [], list(self.notes.items()),
+            os.fspath(self.calibrate), self.observer, self.percentile, self.per_channel,
+            self.symmetric, self.bias_correction, list(self.skip),
         )  # fmt: skip
 
 
@@ -141,4 +155,21 @@ def export_training(step, inputs, state, file):
         export_model(run, [*inputs, *state.values()], names, {}, path, "MINDIR")
         first = count["results"] - len(state)
         states = [(name, first + i, value) for i, (name, value) in enumerate(state.items())]
-        return lite_convert(path, os.fspath(file), "lite", "", {}, "", True, states, [])
+        return lite_convert(
+            path,
+            os.fspath(file),
+            "lite",
+            "",
+            {},
+            "",
+            True,
+            states,
+            [],
+            "",
+            "minmax",
+            99.99,
+            True,
+            True,
+            True,
+            [],
+        )

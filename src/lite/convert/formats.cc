@@ -19,10 +19,12 @@ constexpr Writer kWriters[] = {
     {"script", "a Python module with its weights and a report (a folder)", nullptr, write_script},
 };
 
+constexpr Change kChanges[] = {{"quantize", quantize_change}};
+
 }  // namespace
 
 std::span<const Reader> readers() { return kReaders; }
 std::span<const Writer> writers() { return kWriters; }
-std::span<const Change> changes() { return {}; }
+std::span<const Change> changes() { return kChanges; }
 
 }  // namespace mycel::lite

@@ -29,4 +29,8 @@ std::vector<std::string> write_lite(const runtime::TracedModel& model, const std
 std::vector<std::string> write_script(const std::string& from, const Reader& reader,
                                       const std::string& folder, const ConvertOptions& options);
 
+// quantize_change.cc
+runtime::TracedModel quantize_change(runtime::TracedModel model, const ConvertOptions& options,
+                                     std::vector<std::string>& report);
+
 }  // namespace mycel::lite

@@ -245,9 +245,6 @@ Shape shape_of(const std::vector<int64_t>& dims) { return Shape(dims); }
 
 std::string lite_bytes(const runtime::TracedModel& model, const ConvertOptions& options,
                        std::vector<std::string>& report) {
-  if (!options.quantize.empty() && options.quantize != "fp16") {
-    value_error("quantize '{}': allowed: fp16", options.quantize);
-  }
   return FileWriter(lite_graph(model), options, report).bytes();
 }
 
