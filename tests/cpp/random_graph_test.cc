@@ -71,7 +71,6 @@ bool has_values(const ir::Graph& g, const Sample& s) {
 }
 
 std::string check_graph(const std::shared_ptr<ir::Graph>& g, const Sample& sample) {
-  if (!has_values(*g, sample)) return "";
   try {
     if (std::string s = ir::problem_of(*g); !s.empty()) return s;
     if (std::string s = check_text(g); !s.empty()) return s;
@@ -83,6 +82,7 @@ std::string check_graph(const std::shared_ptr<ir::Graph>& g, const Sample& sampl
     }
     return check_compiled(*g, sample);
   } catch (const std::exception& e) {
+    if (!has_values(*g, sample)) return "";
     return fmt::format("thrown: {}", e.what());
   }
 }

@@ -120,10 +120,13 @@ class Converter:
     @entry
     def convert(self, model_file, output_file, to="lite", from_format=""):
         """Gives the report's lines."""
+        return self._write(model_file, output_file, to, from_format, [])
+
+    def _write(self, model_file, output_file, to, from_format, states):
         shapes = {name: list(dims) for name, dims in self.input_shape.items()}
         return lite_convert(
             os.fspath(model_file), os.fspath(output_file), to, from_format, shapes,
-            self.quantize, self.keep_graph, [], list(self.notes.items()),
+            self.quantize, self.keep_graph, states, list(self.notes.items()),
             os.fspath(self.calibrate), self.observer, self.percentile, self.per_channel,
             self.symmetric, self.bias_correction, list(self.skip),
         )  # fmt: skip
@@ -155,21 +158,4 @@ def export_training(step, inputs, state, file):
         export_model(run, [*inputs, *state.values()], names, {}, path, "MINDIR")
         first = count["results"] - len(state)
         states = [(name, first + i, value) for i, (name, value) in enumerate(state.items())]
-        return lite_convert(
-            path,
-            os.fspath(file),
-            "lite",
-            "",
-            {},
-            "",
-            True,
-            states,
-            [],
-            "",
-            "minmax",
-            99.99,
-            True,
-            True,
-            True,
-            [],
-        )
+        return Converter()._write(path, file, "lite", "", states)

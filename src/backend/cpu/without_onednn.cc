@@ -1,6 +1,7 @@
 // In the place of src/backend/cpu/onednn where the build leaves oneDNN out (-DMYCEL_ONEDNN=OFF):
 // its kernels refuse every problem, so that the next ones of each list, our own loops, take it.
 #include "backend/cpu/onednn/convolution.h"
+#include "backend/cpu/onednn/integer_matmul.h"
 #include "backend/cpu/onednn/matmul.h"
 #include "backend/cpu/onednn/unsuited.h"
 #include "base/error.h"
@@ -47,6 +48,8 @@ std::string dense_refuses(const Problem&) { return kAbsent; }
 std::unique_ptr<Prepared> dense(const Problem&) { return never(); }
 std::string refuses(const Convolution&) { return kAbsent; }
 std::unique_ptr<Prepared> prepare(const Convolution&) { return never(); }
+std::string refuses(const IntegerMatmul&) { return kAbsent; }
+std::unique_ptr<Prepared> prepare(const IntegerMatmul&) { return never(); }
 std::shared_ptr<const Prepared> tile_product(const Tile& tile) {
   return std::make_shared<TileLoops>(tile);
 }

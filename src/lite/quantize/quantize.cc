@@ -169,7 +169,6 @@ class Quantizer {
   }
 
   // -- which values are stored as integers
-  // ---------------------------------------------------------
 
   const Layer* layer_of(const Node* n) const {
     for (const Layer& l : layers_) {
@@ -204,7 +203,6 @@ class Quantizer {
   }
 
   // -- calibration
-  // ---------------------------------------------------------------------------------
 
   void calibrate(std::span<const Tensors> samples) {
     auto graph = std::make_shared<ir::Graph>("calibrate");
@@ -297,7 +295,6 @@ class Quantizer {
   }
 
   // -- the quantized network
-  // -----------------------------------------------------------------------
 
   runtime::TracedModel rebuilt() {
     out_ = std::make_shared<ir::Graph>("quantized");
@@ -399,7 +396,6 @@ class Quantizer {
   }
 
   // -- what came of it
-  // -----------------------------------------------------------------------------
 
   QuantizeReport report(const runtime::TracedModel& to, std::span<const Tensors> samples) {
     QuantizeReport r;

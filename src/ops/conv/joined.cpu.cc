@@ -7,6 +7,7 @@
 #include "backend/cpu/onednn/convolution.h"
 #include "ops/all_kernels.cpu.h"
 #include "ops/conv/convolution.cpu.h"
+#include "ops/conv/post_ops.cpu.h"
 
 namespace mycel::ops {
 namespace {
@@ -36,51 +37,6 @@ std::string refuses(const Problem& p) {
   return p.out[0].shape.size() == 0 ? "a dimension is 0" : "";
 }
 
-std::vector<int64_t> dims_under(const Shape& s, int rank) {
-  std::vector<int64_t> dims(static_cast<size_t>(rank - s.rank()), 1);
-  dims.insert(dims.end(), s.begin(), s.end());
-  return dims;
-}
-
-PostOp post_op(const Problem& p, const EpilogueStep& s) {
-  PostOp op;
-  switch (s.kind) {
-    case Kind::kAdd:
-      op.kind = PostOp::Kind::kAdd;
-      break;
-    case Kind::kSub:
-      op.kind = PostOp::Kind::kSub;
-      break;
-    case Kind::kMul:
-      op.kind = PostOp::Kind::kMul;
-      break;
-    default:
-      op.kind = PostOp::Kind::kDiv;
-  }
-  op.at = s.operand;
-  op.dims = dims_under(p.in[static_cast<size_t>(s.operand)]->shape, p.out[0].shape.rank());
-  return op;
-}
-
-PostOp linear(double a, double b) {
-  PostOp op;
-  op.kind = PostOp::Kind::kLinear;
-  op.a = a, op.b = b;
-  return op;
-}
-PostOp linear(const EpilogueStep& s) {
-  switch (s.kind) {
-    case Kind::kAdd:
-      return linear(1, s.number);
-    case Kind::kSub:
-      return linear(1, -s.number);
-    case Kind::kMul:
-      return linear(s.number, 0);
-    default:
-      return linear(1 / s.number, 0);
-  }
-}
-
 // The steps as oneDNN's, a bias apart. False when it has no such.
 bool describe_steps(const Problem& p, std::vector<EpilogueStep> steps, Convolution& c) {
   const Shape& y = p.out[0].shape;
@@ -96,13 +52,14 @@ bool describe_steps(const Problem& p, std::vector<EpilogueStep> steps, Convoluti
   }
   for (const EpilogueStep& s : steps) {
     bool positive = !c.post.empty() && c.post.back().kind == PostOp::Kind::kRelu;
-    PostOp op;
+    std::optional<PostOp> op;
     if (s.kind == Kind::kRound) return false;
     if (s.kind != Kind::kMax && s.kind != Kind::kMin) {
-      op = s.operand >= 0 ? post_op(p, s) : linear(s);
-      if (op.at >= 0 && static_cast<int>(op.dims.size()) != y.rank()) return false;
+      op = s.operand < 0 ? number_step(s)
+                         : operand_step(s, *p.in[static_cast<size_t>(s.operand)], y.rank());
+      if (!op) return false;
     } else if (s.operand < 0 && s.kind == Kind::kMax && s.number == 0) {
-      op.kind = PostOp::Kind::kRelu;
+      op.emplace().kind = PostOp::Kind::kRelu;
     } else if (s.operand < 0 && s.kind == Kind::kMin && positive && s.number >= 0) {
       c.post.back().kind = PostOp::Kind::kClip;
       c.post.back().a = s.number;
@@ -110,7 +67,7 @@ bool describe_steps(const Problem& p, std::vector<EpilogueStep> steps, Convoluti
     } else {
       return false;
     }
-    c.post.push_back(std::move(op));
+    c.post.push_back(std::move(*op));
   }
   return true;
 }

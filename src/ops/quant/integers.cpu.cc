@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/conv/post_ops.cpu.h"
 #include "ops/quant/spread.h"
 
 namespace mycel::ops {
@@ -55,12 +56,6 @@ Requantizing of_operands(const Contraction& c, int x_zero, const ir::Type& y) {
 
 namespace {
 
-PostOp linear(double a, double b) {
-  PostOp op;
-  op.kind = PostOp::Kind::kLinear;
-  op.a = a, op.b = b;
-  return op;
-}
 PostOp within(double low, double high) {
   PostOp op;
   op.kind = PostOp::Kind::kRange;
@@ -118,13 +113,9 @@ class Describer {
   bool add_number(const EpilogueStep& s) {
     switch (s.kind) {
       case Kind::kAdd:
-        to_.post.push_back(linear(1, s.number));
-        return true;
       case Kind::kSub:
-        to_.post.push_back(linear(1, -s.number));
-        return true;
       case Kind::kMul:
-        to_.post.push_back(linear(s.number, 0));
+        to_.post.push_back(*number_step(s));
         return true;
       case Kind::kMax:
         if (s.number == 0) {
@@ -145,34 +136,14 @@ class Describer {
   }
 
   bool add_operand(const EpilogueStep& s, const ir::Type& t) {
-    PostOp op;
-    switch (s.kind) {
-      case Kind::kAdd:
-        op.kind = PostOp::Kind::kAdd;
-        break;
-      case Kind::kSub:
-        op.kind = PostOp::Kind::kSub;
-        break;
-      case Kind::kMul:
-        op.kind = PostOp::Kind::kMul;
-        break;
-      case Kind::kDiv:
-        op.kind = PostOp::Kind::kDiv;
-        break;
-      default:
-        return false;
-    }
     const Shape& y = p_.out[0].shape;
     const bool known = t.dtype == DType::kFloat32 || t.dtype == DType::kInt32 ||
                        t.dtype == DType::kInt8 || t.dtype == DType::kUInt8;
-    if (!known || t.shape.rank() > y.rank()) return false;
-    op.at = s.operand;
-    op.dtype = t.dtype;
-    op.dims.assign(static_cast<size_t>(y.rank() - t.shape.rank()), 1);
-    op.dims.insert(op.dims.end(), t.shape.begin(), t.shape.end());
+    std::optional<PostOp> op = operand_step(s, t, y.rank());
+    if (!known || !op) return false;
     // One number, one for each channel, or one for each element: what oneDNN is fast with.
     if (t.shape.size() != 1 && !by_channel(t.shape) && !(t.shape.size() == y.size())) return false;
-    to_.post.push_back(std::move(op));
+    to_.post.push_back(std::move(*op));
     return true;
   }
 
